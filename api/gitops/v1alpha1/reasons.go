@@ -1,0 +1,56 @@
+package v1alpha1
+
+// Reasons of a TenantGitOps' conditions, and of its sources' states where Flux
+// did not give one.
+const (
+	// ReasonSucceeded: every source is fetched and applied.
+	ReasonSucceeded = "Succeeded"
+	// ReasonProgressing: something is on its way and nothing has failed.
+	ReasonProgressing = "Progressing"
+	// ReasonSuspended: reconciliation is suspended, by the spec.
+	ReasonSuspended = "Suspended"
+	// ReasonPlatformNotReady: Flux, as it runs here, would not keep tenants
+	// apart or does not know a field that has to be stamped. The message says
+	// the mend.
+	ReasonPlatformNotReady = "PlatformNotReady"
+	// ReasonNotATenant: the namespace is not a tenant's.
+	ReasonNotATenant = "NotATenant"
+	// ReasonControllerNotReady: the tenant's controller does not run.
+	ReasonControllerNotReady = "ControllerNotReady"
+	// ReasonSourceFailed: at least one source is not ready.
+	ReasonSourceFailed = "SourceFailed"
+	// ReasonSecretNotFound: a source names a Secret that does not exist.
+	ReasonSecretNotFound = "SecretNotFound"
+	// ReasonSecretInvalid: a Secret that a source names lacks a key, or a key
+	// in it cannot be read.
+	ReasonSecretInvalid = "SecretInvalid"
+	// ReasonConfigMapNotFound: a source names a ConfigMap that does not exist.
+	ReasonConfigMapNotFound = "ConfigMapNotFound"
+	// ReasonTargetNamespaceRefused: targetNamespace is neither this tenant's
+	// namespace nor that of a tenant below it, or does not exist.
+	ReasonTargetNamespaceRefused = "TargetNamespaceRefused"
+	// ReasonDependencyCycle: sources depend on each other in a ring.
+	ReasonDependencyCycle = "DependencyCycle"
+	// ReasonFieldNotSupported: the Flux that runs here does not know a field
+	// which the source uses.
+	ReasonFieldNotSupported = "FieldNotSupported"
+	// ReasonNameTaken: an object of that name exists and is not the operator's.
+	ReasonNameTaken = "NameTaken"
+	// ReasonStampFailed: the API server refused an object. The message names it.
+	ReasonStampFailed = "StampFailed"
+	// ReasonTerminating: the TenantGitOps, or a source of it, is being taken
+	// down; the message says what it waits for.
+	ReasonTerminating = "Terminating"
+)
+
+// Reasons of events that stand for no condition.
+const (
+	// ReasonFinalizerReleased: the operator took Flux's finalizer off a
+	// Kustomization whose controller could not.
+	ReasonFinalizerReleased = "FinalizerReleased"
+	// ReasonKeyGenerated: a deploy key or an age identity was made.
+	ReasonKeyGenerated = "KeyGenerated"
+	// ReasonRolloutHalted: a new controller image is not rolled on, since a
+	// controller that has it does not become ready.
+	ReasonRolloutHalted = "RolloutHalted"
+)

@@ -1,0 +1,179 @@
+// Package apply writes objects to the API server: by server-side apply, under
+// one field manager, and only what differs from what is there.
+package apply
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fluxcd/pkg/ssa"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/fluxcd/pkg/apis/meta"
+)
+
+const (
+	// FieldManager owns every field that the operator stamps.
+	FieldManager = "gitops-operator"
+	// RequestManager owns the annotation by which Flux is asked to reconcile. It
+	// is another one, so that a later apply does not take the annotation away.
+	RequestManager = "gitops-operator-request"
+)
+
+// Applier writes objects. It must be given a client that reads unstructured
+// objects from the API server and not from a cache.
+type Applier struct {
+	client  client.Client
+	manager *ssa.ResourceManager
+}
+
+// New returns an applier.
+func New(c client.Client) *Applier {
+	return &Applier{
+		client:  c,
+		manager: ssa.NewResourceManager(c, nil, ssa.Owner{Field: FieldManager, Group: "gitops.cozystack.io"}),
+	}
+}
+
+// Apply makes the object in the cluster hold what obj holds, and says whether
+// that took a write. Fields that others own stay theirs.
+func (a *Applier) Apply(ctx context.Context, obj client.Object) (changed bool, err error) {
+	desired, err := a.toUnstructured(obj)
+	if err != nil {
+		return false, err
+	}
+	if finalizers := desired.GetFinalizers(); len(finalizers) > 0 {
+		// The library compares neither finalizers nor owners.
+		lost, err := a.lacksFinalizers(ctx, desired, finalizers)
+		if err != nil {
+			return false, err
+		}
+		if lost {
+			err := a.client.Patch(ctx, desired, client.Apply, client.ForceOwnership, client.FieldOwner(FieldManager)) //nolint:staticcheck // the unstructured form of apply, as fluxcd/pkg/ssa uses it
+			return err == nil, wrap("apply", desired, err)
+		}
+	}
+	entry, err := a.manager.Apply(ctx, desired, ssa.DefaultApplyOptions())
+	if err != nil {
+		return false, wrap("apply", desired, err)
+	}
+	return entry.Action != ssa.UnchangedAction && entry.Action != ssa.SkippedAction, nil
+}
+
+func (a *Applier) lacksFinalizers(ctx context.Context, desired *unstructured.Unstructured, finalizers []string) (bool, error) {
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(desired.GroupVersionKind())
+	if err := a.client.Get(ctx, client.ObjectKeyFromObject(desired), live); err != nil {
+		return false, wrap("read", desired, client.IgnoreNotFound(err))
+	}
+	if live.GetDeletionTimestamp() != nil {
+		// Nothing may be added to it any more.
+		return false, nil
+	}
+	for _, finalizer := range finalizers {
+		if !slices.Contains(live.GetFinalizers(), finalizer) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Request asks Flux to reconcile a live object now.
+func (a *Applier) Request(ctx context.Context, obj client.Object, now time.Time) error {
+	patch := client.MergeFrom(obj.DeepCopyObject().(client.Object))
+	annotations := map[string]string{}
+	for key, value := range obj.GetAnnotations() {
+		annotations[key] = value
+	}
+	annotations[meta.ReconcileRequestAnnotation] = now.Format(time.RFC3339Nano)
+	asked := obj.DeepCopyObject().(client.Object)
+	asked.SetAnnotations(annotations)
+	return wrap("ask for a reconciliation of", obj, client.IgnoreNotFound(a.client.Patch(ctx, asked, patch, client.FieldOwner(RequestManager))))
+}
+
+// Release takes a finalizer off an object, and nothing else.
+func (a *Applier) Release(ctx context.Context, obj client.Object, finalizer string) error {
+	if !slices.Contains(obj.GetFinalizers(), finalizer) {
+		return nil
+	}
+	before := obj.DeepCopyObject().(client.Object)
+	after := obj.DeepCopyObject().(client.Object)
+	after.SetFinalizers(slices.DeleteFunc(slices.Clone(obj.GetFinalizers()), func(f string) bool { return f == finalizer }))
+	// With the resource version: a finalizer that somebody adds meanwhile stays.
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	err := a.client.Patch(ctx, after, patch, client.FieldOwner(FieldManager))
+	return wrap("take the finalizer off", obj, client.IgnoreNotFound(err))
+}
+
+// Delete deletes exactly this object, not a later one of the same name. What is
+// gone or going is left alone.
+func (a *Applier) Delete(ctx context.Context, obj client.Object) error {
+	if obj.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	uid := obj.GetUID()
+	err := a.client.Delete(ctx, obj, client.Preconditions{UID: &uid}, client.PropagationPolicy("Background"))
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	return wrap("delete", obj, client.IgnoreNotFound(err))
+}
+
+func (a *Applier) toUnstructured(obj client.Object) (*unstructured.Unstructured, error) {
+	return ToUnstructured(obj, a.client.Scheme())
+}
+
+// ToUnstructured converts an object for server-side apply: without a status and
+// without empty values that the Go types cannot leave out.
+func ToUnstructured(obj client.Object, scheme *runtime.Scheme) (*unstructured.Unstructured, error) {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return u.DeepCopy(), nil
+	}
+	gvk, err := apiutil.GVKForObject(obj, scheme)
+	if err != nil {
+		return nil, fmt.Errorf("cannot convert %T: %w", obj, err)
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return nil, fmt.Errorf("cannot convert %s %s: %w", gvk.Kind, client.ObjectKeyFromObject(obj), err)
+	}
+	delete(content, "status")
+	dropNulls(content)
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(gvk)
+	return u, nil
+}
+
+func dropNulls(node map[string]any) {
+	for key, value := range node {
+		switch value := value.(type) {
+		case nil:
+			delete(node, key)
+		case map[string]any:
+			dropNulls(value)
+		case []any:
+			for _, item := range value {
+				if item, ok := item.(map[string]any); ok {
+					dropNulls(item)
+				}
+			}
+		}
+	}
+}
+
+func wrap(action string, obj client.Object, err error) error {
+	if err == nil {
+		return nil
+	}
+	kind := obj.GetObjectKind().GroupVersionKind().Kind
+	if kind == "" {
+		kind = fmt.Sprintf("%T", obj)
+	}
+	return fmt.Errorf("cannot %s %s %s: %w", action, kind, client.ObjectKeyFromObject(obj), err)
+}

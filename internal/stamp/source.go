@@ -1,0 +1,148 @@
+package stamp
+
+import (
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/names"
+	"github.com/cozystack/gitops-operator/templates"
+)
+
+// sources adds the Flux objects of every source.
+func (b builder) sources(stack *Stack) error {
+	for _, source := range b.in.Stamped {
+		variables := b.variables()
+		variables["source"] = source.Name
+		variables["fluxObject"] = names.FluxObject(source.Name)
+
+		fetched, kind, err := b.fetched(source, variables)
+		if err != nil {
+			return err
+		}
+		kustomization, err := b.kustomization(source, kind, variables)
+		if err != nil {
+			return err
+		}
+		requested := b.in.Requested[source.Name]
+		annotate(fetched, requested.Source)
+		annotate(kustomization, requested.Kustomization)
+		stack.Sources = append(stack.Sources, fetched)
+		stack.Kustomizations = append(stack.Kustomizations, kustomization)
+	}
+	return nil
+}
+
+func annotate(obj client.Object, requested string) {
+	if requested != "" {
+		obj.SetAnnotations(map[string]string{RequestedAnnotation: requested})
+	}
+}
+
+func (b builder) fetched(source gitopsv1.Source, variables templates.Variables) (client.Object, string, error) {
+	suspend := b.in.Tenant.Spec.Suspend || source.Suspend
+	if source.OCI != nil {
+		repository, err := templates.Decode[sourcev1.OCIRepository]("tenant/ocirepository.yaml", variables)
+		if err != nil {
+			return nil, "", err
+		}
+		repository.Spec = ociRepositorySpec(source.OCI)
+		repository.Spec.Suspend = suspend
+		return repository, sourcev1.OCIRepositoryKind, nil
+	}
+	repository, err := templates.Decode[sourcev1.GitRepository]("tenant/gitrepository.yaml", variables)
+	if err != nil {
+		return nil, "", err
+	}
+	repository.Spec = gitRepositorySpec(source.Name, source.Git)
+	repository.Spec.Suspend = suspend
+	return repository, sourcev1.GitRepositoryKind, nil
+}
+
+func gitRepositorySpec(source string, git *gitopsv1.GitSource) sourcev1.GitRepositorySpec {
+	spec := sourcev1.GitRepositorySpec{
+		URL:               git.URL,
+		SecretRef:         git.SecretRef,
+		Interval:          git.Interval,
+		Timeout:           git.Timeout,
+		Reference:         git.Ref,
+		Verification:      git.Verify,
+		Ignore:            git.Ignore,
+		RecurseSubmodules: git.RecurseSubmodules,
+		SparseCheckout:    git.SparseCheckout,
+	}
+	if git.DeployKey == gitopsv1.GenerateKey {
+		spec.SecretRef = &meta.LocalObjectReference{Name: names.DeployKeySecret(source)}
+	}
+	return spec
+}
+
+func ociRepositorySpec(oci *gitopsv1.OCISource) sourcev1.OCIRepositorySpec {
+	return sourcev1.OCIRepositorySpec{
+		URL:           oci.URL,
+		Reference:     oci.Ref,
+		LayerSelector: oci.LayerSelector,
+		SecretRef:     oci.SecretRef,
+		CertSecretRef: oci.CertSecretRef,
+		Interval:      oci.Interval,
+		Timeout:       oci.Timeout,
+		Ignore:        oci.Ignore,
+	}
+}
+
+func (b builder) kustomization(source gitopsv1.Source, sourceKind string, variables templates.Variables) (*kustomizev1.Kustomization, error) {
+	kustomization, err := templates.Decode[kustomizev1.Kustomization]("tenant/kustomization.yaml", variables)
+	if err != nil {
+		return nil, err
+	}
+	spec := &kustomization.Spec
+	spec.SourceRef.Kind = sourceKind
+	spec.TargetNamespace = TargetNamespace(b.tenant, source)
+	spec.Path = source.Path
+	spec.Interval = source.Interval
+	spec.RetryInterval = source.RetryInterval
+	spec.Timeout = source.Timeout
+	spec.Prune = source.Prune == nil || *source.Prune
+	spec.DeletionPolicy = DeletionPolicy(source)
+	spec.Wait = source.Wait
+	spec.HealthChecks = source.HealthChecks
+	spec.HealthCheckExprs = source.HealthCheckExprs
+	spec.Patches = source.Patches
+	spec.Components = source.Components
+	spec.CommonMetadata = source.CommonMetadata
+	spec.Suspend = b.in.Tenant.Spec.Suspend || source.Suspend
+	for _, name := range source.DependsOn {
+		spec.DependsOn = append(spec.DependsOn, kustomizev1.DependencyReference{Name: names.FluxObject(name)})
+	}
+	if source.PostBuild != nil {
+		spec.PostBuild = &kustomizev1.PostBuild{
+			Substitute:     source.PostBuild.Substitute,
+			SubstituteFrom: source.PostBuild.SubstituteFrom,
+		}
+	}
+	if source.Decryption != nil {
+		spec.Decryption = &kustomizev1.Decryption{Provider: "sops", SecretRef: source.Decryption.SecretRef}
+		if source.Decryption.AgeKey == gitopsv1.GenerateKey {
+			spec.Decryption.SecretRef = &meta.LocalObjectReference{Name: names.AgeSecret}
+		}
+	}
+	return kustomization, nil
+}
+
+// TargetNamespace is where a source's applications go.
+func TargetNamespace(tenant string, source gitopsv1.Source) string {
+	if source.TargetNamespace == "" {
+		return tenant
+	}
+	return source.TargetNamespace
+}
+
+// DeletionPolicy of a source: Orphan unless the tenant chose otherwise.
+func DeletionPolicy(source gitopsv1.Source) string {
+	if source.DeletionPolicy == "" {
+		return kustomizev1.DeletionPolicyOrphan
+	}
+	return source.DeletionPolicy
+}
