@@ -145,7 +145,11 @@ func (c *Cluster) installCRDs(ctx context.Context) error {
 		}
 		paths = append(fluxPaths, paths...)
 	}
-	return manifests.ApplyPaths(ctx, c.Client, paths...)
+	definitions, err := manifests.DecodePaths(paths...)
+	if err != nil {
+		return err
+	}
+	return manifests.Apply(ctx, c.Client, append(definitions, c.options.CRDs...)...)
 }
 
 // start runs a program of the cache; its log is named after it.

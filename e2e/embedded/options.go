@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // ControllersNamespace is where the operator stamps tenants' controllers by default.
@@ -36,6 +37,8 @@ type Options struct {
 	// CRDPaths are files and folders with CustomResourceDefinitions to install
 	// before the controllers start, which then know these kinds from the beginning.
 	CRDPaths []string
+	// CRDs are installed together with those of CRDPaths.
+	CRDs []client.Object
 	// Scheme serves Client and NewClient(nil); Scheme() by default.
 	Scheme *runtime.Scheme
 	// APIServerFlags are added to kube-apiserver's.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -44,35 +45,41 @@ func Decode(stream []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// DecodePath reads the objects of a file, or of all *.yaml files in a folder; a
-// kustomization.yaml among them is no manifest and is left out.
-func DecodePath(path string) ([]*unstructured.Unstructured, error) {
-	files := []string{path}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("read manifests: %w", err)
-	}
-	if info.IsDir() {
-		if files, err = filepath.Glob(filepath.Join(path, "*.yaml")); err != nil {
+// DecodePaths reads the objects of files and folders; of a folder, all *.yaml files but
+// a kustomization.yaml, which is no manifest.
+func DecodePaths(paths ...string) ([]client.Object, error) {
+	var objects []client.Object
+	for _, path := range paths {
+		files, err := manifestFiles(path)
+		if err != nil {
 			return nil, fmt.Errorf("read manifests of %s: %w", path, err)
 		}
-	}
-	var objects []*unstructured.Unstructured
-	for _, file := range files {
-		if filepath.Base(file) == "kustomization.yaml" {
-			continue
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				return nil, fmt.Errorf("read manifests: %w", err)
+			}
+			decoded, err := Decode(content)
+			if err != nil {
+				return nil, fmt.Errorf("read manifests of %s: %w", file, err)
+			}
+			for _, object := range decoded {
+				objects = append(objects, object)
+			}
 		}
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return nil, fmt.Errorf("read manifests: %w", err)
-		}
-		decoded, err := Decode(content)
-		if err != nil {
-			return nil, fmt.Errorf("read manifests of %s: %w", file, err)
-		}
-		objects = append(objects, decoded...)
 	}
 	return objects, nil
+}
+
+func manifestFiles(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return []string{path}, err
+	}
+	files, err := filepath.Glob(filepath.Join(path, "*.yaml"))
+	return slices.DeleteFunc(files, func(file string) bool {
+		return filepath.Base(file) == "kustomization.yaml"
+	}), err
 }
 
 // Apply creates or updates objects by server-side apply, in the order given, and
@@ -101,15 +108,9 @@ func Apply(ctx context.Context, c client.Client, objects ...client.Object) error
 
 // ApplyPaths applies the manifests of files and folders.
 func ApplyPaths(ctx context.Context, c client.Client, paths ...string) error {
-	var objects []client.Object
-	for _, path := range paths {
-		decoded, err := DecodePath(path)
-		if err != nil {
-			return err
-		}
-		for _, object := range decoded {
-			objects = append(objects, object)
-		}
+	objects, err := DecodePaths(paths...)
+	if err != nil {
+		return err
 	}
 	return Apply(ctx, c, objects...)
 }
