@@ -111,6 +111,27 @@ func (a *Applier) Release(ctx context.Context, obj client.Object, finalizer stri
 	return wrap("take the finalizer off", obj, client.IgnoreNotFound(err))
 }
 
+// ReleaseNow takes a finalizer off the object as it is stored now: after a
+// deletion the copy at hand is out of date.
+func (a *Applier) ReleaseNow(ctx context.Context, obj client.Object, finalizer string) error {
+	if !slices.Contains(obj.GetFinalizers(), finalizer) {
+		return nil
+	}
+	gvk, err := apiutil.GVKForObject(obj, a.client.Scheme())
+	if err != nil {
+		return err
+	}
+	stored := &unstructured.Unstructured{}
+	stored.SetGroupVersionKind(gvk)
+	if err := a.client.Get(ctx, client.ObjectKeyFromObject(obj), stored); err != nil {
+		return wrap("read", obj, client.IgnoreNotFound(err))
+	}
+	if stored.GetUID() != obj.GetUID() {
+		return nil
+	}
+	return a.Release(ctx, stored, finalizer)
+}
+
 // Delete deletes exactly this object, not a later one of the same name. What is
 // gone or going is left alone.
 func (a *Applier) Delete(ctx context.Context, obj client.Object) error {

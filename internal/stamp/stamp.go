@@ -69,10 +69,9 @@ type Requested struct {
 	Kustomization string
 }
 
-// Stack is all that is stamped for one tenant, in the order in which it is put up.
+// Stack is all that is stamped for one tenant, once the operator is bound into
+// its namespaces (SelfBindings), in the order in which it is put up.
 type Stack struct {
-	// SelfBindings let the operator work in the namespaces.
-	SelfBindings []client.Object
 	// Accounts are the accounts, Roles and bindings of git and of the controller.
 	Accounts []client.Object
 	// Controller is the tenant's controller and its NetworkPolicy.
@@ -88,7 +87,7 @@ func Tenant(in Input) (*Stack, error) {
 	b := builder{in: in, tenant: in.Tenant.Namespace}
 	stack := &Stack{}
 	for _, step := range []func(*Stack) error{
-		b.selfBindings, b.gitAccount, b.controllerAccount, b.controller, b.networkPolicy, b.sources,
+		b.gitAccount, b.controllerAccount, b.controller, b.networkPolicy, b.sources,
 	} {
 		if err := step(stack); err != nil {
 			return nil, err
@@ -131,14 +130,28 @@ func (b builder) hold(obj client.Object) {
 	}
 }
 
-func (b builder) selfBindings(stack *Stack) error {
-	for _, namespace := range append([]string{b.tenant}, b.in.Targets...) {
+// SelfBindings are the bindings that let the operator work in the tenant's
+// namespaces. Nothing else can be stamped before they stand.
+func SelfBindings(in Input) ([]client.Object, error) {
+	b := builder{in: in, tenant: in.Tenant.Namespace}
+	var bindings []client.Object
+	for _, namespace := range append([]string{b.tenant}, in.Targets...) {
 		binding, err := templates.Decode[rbacv1.RoleBinding]("tenant/operator-rolebinding.yaml", b.variablesIn(namespace))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		b.hold(binding)
-		stack.SelfBindings = append(stack.SelfBindings, binding)
+		bindings = append(bindings, binding)
 	}
-	return nil
+	return bindings, nil
+}
+
+// SourceObjects are the Flux objects of the input's sources alone.
+func SourceObjects(in Input) ([]client.Object, error) {
+	b := builder{in: in, tenant: in.Tenant.Namespace}
+	stack := &Stack{}
+	if err := b.sources(stack); err != nil {
+		return nil, err
+	}
+	return append(stack.Sources, stack.Kustomizations...), nil
 }

@@ -102,6 +102,7 @@ type Source struct {
 	// Wait is off: applications, and the HelmReleases behind them.
 	// +optional
 	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:XValidation:rule="self.all(h, has(h.apiVersion) && (h.apiVersion.startsWith('apps.cozystack.io/') || h.apiVersion.startsWith('helm.toolkit.fluxcd.io/')))",message="healthChecks can look at applications (apiVersion apps.cozystack.io/v1alpha1) and HelmReleases (helm.toolkit.fluxcd.io/v2) only: remove the others"
 	HealthChecks []meta.NamespacedObjectKindReference `json:"healthChecks,omitempty"`
 
 	// HealthCheckExprs says, in CEL, when an object of a kind is healthy.

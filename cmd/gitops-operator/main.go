@@ -1,0 +1,57 @@
+// Command gitops-operator runs the operator in the cluster that its service
+// account, or KUBECONFIG, leads to.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/fluxcd/pkg/runtime/logger"
+	"github.com/spf13/pflag"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/cozystack/gitops-operator/internal/operator"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "gitops-operator:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	flags := pflag.NewFlagSet("gitops-operator", pflag.ContinueOnError)
+	o := &options{}
+	o.bind(flags)
+	if err := flags.Parse(args); err != nil {
+		if err == pflag.ErrHelp {
+			return nil
+		}
+		return err
+	}
+	if err := o.validateLogging(); err != nil {
+		return err
+	}
+	config, err := o.tenantGitOps()
+	if err != nil {
+		return err
+	}
+	logger.SetLogger(logger.NewLogger(logger.Options{LogEncoding: o.logFormat, LogLevel: o.logLevel}))
+
+	restConfig, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("cannot find a cluster: run in a pod, or set KUBECONFIG: %w", err)
+	}
+	mgr, err := operator.New(restConfig, operator.Options{
+		TenantGitOps:            config,
+		MetricsAddress:          o.metricsAddress,
+		HealthAddress:           o.healthAddress,
+		LeaderElection:          o.leaderElection,
+		LeaderElectionNamespace: o.operatorNamespace,
+	})
+	if err != nil {
+		return err
+	}
+	return mgr.Start(ctrl.SetupSignalHandler())
+}

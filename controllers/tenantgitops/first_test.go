@@ -1,0 +1,5 @@
+package tenantgitops_test
+
+import "testing"
+
+func TestFirst(t *testing.T) {}

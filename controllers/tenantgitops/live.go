@@ -1,0 +1,125 @@
+package tenantgitops
+
+import (
+	"context"
+	"fmt"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cozystack/gitops-operator/internal/names"
+	"github.com/cozystack/gitops-operator/internal/platform"
+	"github.com/cozystack/gitops-operator/internal/stamp"
+)
+
+// live is what the cluster holds for one tenant, as the cache has it. The maps
+// are by name.
+type live struct {
+	// kustomizations has every Kustomization of the tenant's shard, those that a
+	// tenant wrote by hand too: the tenant's controller runs them all.
+	kustomizations  map[string]*kustomizev1.Kustomization
+	gitRepositories map[string]*sourcev1.GitRepository
+	ociRepositories map[string]*sourcev1.OCIRepository
+	serviceAccounts []corev1.ServiceAccount
+	roles           []rbacv1.Role
+	bindings        []rbacv1.RoleBinding
+	deployment      *appsv1.Deployment
+	networkPolicies []networkingv1.NetworkPolicy
+	pods            []corev1.Pod
+}
+
+// readLive reads from the cache, or, where nothing may be missed, from the API
+// server.
+func (p *pass) readLive(ctx context.Context, reader client.Reader) (*live, error) {
+	tenant := p.tenant.Namespace
+	controllers := p.Config.Stamp.ControllersNamespace
+	ours := client.MatchingLabels{stamp.TenantLabel: tenant}
+	l := &live{
+		kustomizations:  map[string]*kustomizev1.Kustomization{},
+		gitRepositories: map[string]*sourcev1.GitRepository{},
+		ociRepositories: map[string]*sourcev1.OCIRepository{},
+	}
+	var kustomizations kustomizev1.KustomizationList
+	var gitRepositories sourcev1.GitRepositoryList
+	var ociRepositories sourcev1.OCIRepositoryList
+	var accounts corev1.ServiceAccountList
+	var roles rbacv1.RoleList
+	var bindings rbacv1.RoleBindingList
+	var deployments appsv1.DeploymentList
+	var policies networkingv1.NetworkPolicyList
+	var pods corev1.PodList
+	for _, list := range []struct {
+		into    client.ObjectList
+		options []client.ListOption
+	}{
+		{&kustomizations, []client.ListOption{client.InNamespace(tenant), client.MatchingLabels{platform.ShardLabel: names.Shard(tenant)}}},
+		{&gitRepositories, []client.ListOption{client.InNamespace(tenant), ours}},
+		{&ociRepositories, []client.ListOption{client.InNamespace(tenant), ours}},
+		{&accounts, []client.ListOption{ours}},
+		{&roles, []client.ListOption{ours}},
+		{&bindings, []client.ListOption{ours}},
+		{&deployments, []client.ListOption{client.InNamespace(controllers), ours}},
+		{&policies, []client.ListOption{client.InNamespace(controllers), ours}},
+		{&pods, []client.ListOption{client.InNamespace(controllers), ours}},
+	} {
+		if err := reader.List(ctx, list.into, list.options...); err != nil {
+			return nil, fmt.Errorf("cannot list %T of tenant %s: %w", list.into, tenant, err)
+		}
+	}
+	for i := range kustomizations.Items {
+		l.kustomizations[kustomizations.Items[i].Name] = &kustomizations.Items[i]
+	}
+	for i := range gitRepositories.Items {
+		l.gitRepositories[gitRepositories.Items[i].Name] = &gitRepositories.Items[i]
+	}
+	for i := range ociRepositories.Items {
+		l.ociRepositories[ociRepositories.Items[i].Name] = &ociRepositories.Items[i]
+	}
+	for i := range deployments.Items {
+		if deployments.Items[i].Name == names.Controller(tenant) {
+			l.deployment = &deployments.Items[i]
+		}
+	}
+	l.serviceAccounts, l.roles, l.bindings = accounts.Items, roles.Items, bindings.Items
+	l.networkPolicies, l.pods = policies.Items, pods.Items
+	return l, nil
+}
+
+// isOurs says whether a Kustomization was stamped for this TenantGitOps.
+func isOurs(kustomization *kustomizev1.Kustomization) bool {
+	return kustomization.Labels[stamp.TenantLabel] == kustomization.Namespace &&
+		kustomization.Labels[stamp.ManagedByLabel] == stamp.ManagedBy
+}
+
+// controllerReady says whether a controller's pod runs, as it was stamped last.
+func controllerReady(deployment *appsv1.Deployment) bool {
+	if deployment == nil || !deployment.DeletionTimestamp.IsZero() {
+		return false
+	}
+	status := deployment.Status
+	return status.ObservedGeneration >= deployment.Generation && status.UpdatedReplicas > 0 && status.ReadyReplicas > 0
+}
+
+// fluxObject returns the live object of the same kind and name, or nil.
+func (l *live) fluxObject(obj client.Object) client.Object {
+	switch obj.(type) {
+	case *kustomizev1.Kustomization:
+		if found, ok := l.kustomizations[obj.GetName()]; ok {
+			return found
+		}
+	case *sourcev1.GitRepository:
+		if found, ok := l.gitRepositories[obj.GetName()]; ok {
+			return found
+		}
+	case *sourcev1.OCIRepository:
+		if found, ok := l.ociRepositories[obj.GetName()]; ok {
+			return found
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package tenantgitops
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cozystack/gitops-operator/internal/names"
+)
+
+// prune takes down what the spec no longer asks for: the Kustomizations of
+// removed sources first, and when their finalizers are gone what they needed. It
+// returns after how long to look again, 0 for no need.
+func (p *pass) prune(ctx context.Context, targets []string) (time.Duration, error) {
+	wanted := sourceNames(p.tenant)
+	var after time.Duration
+	for _, name := range sortedKeys(p.live.kustomizations) {
+		kustomization := p.live.kustomizations[name]
+		if !isOurs(kustomization) || wanted[name] {
+			continue
+		}
+		wait, err := p.takeDown(ctx, kustomization)
+		if err != nil {
+			return 0, err
+		}
+		after = sooner(after, wait)
+	}
+	if err := p.pruneRepositories(ctx); err != nil {
+		return 0, err
+	}
+	if err := p.pruneTargets(ctx, targets); err != nil {
+		return 0, err
+	}
+	return after, p.prunePolicies(ctx)
+}
+
+// pruneRepositories deletes the sources that no Kustomization reads any more,
+// and the deploy keys that were made for them.
+func (p *pass) pruneRepositories(ctx context.Context) error {
+	read := map[string]bool{}
+	for _, kustomization := range p.live.kustomizations {
+		read[kustomization.Spec.SourceRef.Kind+"/"+kustomization.Spec.SourceRef.Name] = true
+	}
+	kinds := map[string]string{}
+	keys := map[string]bool{}
+	for _, source := range p.tenant.Spec.Sources {
+		kind := sourcev1.GitRepositoryKind
+		if source.OCI != nil {
+			kind = sourcev1.OCIRepositoryKind
+		}
+		kinds[names.FluxObject(source.Name)] = kind
+		keys[names.FluxObject(source.Name)] = source.Git != nil && source.Git.DeployKey != ""
+	}
+	obsolete := func(kind, name string) bool {
+		return kinds[name] != kind && !read[kind+"/"+name]
+	}
+	for _, name := range sortedKeys(p.live.gitRepositories) {
+		repository := p.live.gitRepositories[name]
+		if source, ok := names.SourceOf(name); ok && !keys[name] && usedDeployKey(repository) {
+			if err := p.dropDeployKey(ctx, source); err != nil {
+				return err
+			}
+		}
+		if obsolete(sourcev1.GitRepositoryKind, name) {
+			if err := p.Applier.Delete(ctx, repository); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range sortedKeys(p.live.ociRepositories) {
+		if obsolete(sourcev1.OCIRepositoryKind, name) {
+			if err := p.Applier.Delete(ctx, p.live.ociRepositories[name]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// usedDeployKey says whether a repository, as it was stamped last, was cloned
+// with a generated key.
+func usedDeployKey(repository *sourcev1.GitRepository) bool {
+	source, ok := names.SourceOf(repository.Name)
+	return ok && repository.Spec.SecretRef != nil && repository.Spec.SecretRef.Name == names.DeployKeySecret(source)
+}
+
+// pruneTargets takes the git account out of the namespaces that no source
+// targets any more, and last the operator itself.
+func (p *pass) pruneTargets(ctx context.Context, targets []string) error {
+	stays := func(namespace string) bool {
+		return namespace == p.tenant.Namespace || slices.Contains(targets, namespace)
+	}
+	self := names.SelfBinding(p.tenant.Namespace)
+	var last []client.Object
+	for i := range p.live.bindings {
+		binding := &p.live.bindings[i]
+		switch {
+		case stays(binding.Namespace):
+		case binding.Name == self:
+			last = append(last, binding)
+		default:
+			if err := p.Applier.Delete(ctx, binding); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range p.live.roles {
+		if role := &p.live.roles[i]; !stays(role.Namespace) {
+			if err := p.Applier.Delete(ctx, role); err != nil {
+				return err
+			}
+		}
+	}
+	for _, binding := range last {
+		if err := p.Applier.Delete(ctx, binding); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sooner returns the shorter of two waits, where 0 is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// takeDown deletes a Kustomization, and releases it where its controller cannot.
+// It returns after how long to look again.
+func (p *pass) takeDown(ctx context.Context, kustomization *kustomizev1.Kustomization) (time.Duration, error) {
+	if kustomization.DeletionTimestamp.IsZero() {
+		return p.Config.FinalizerGrace, p.Applier.Delete(ctx, kustomization)
+	}
+	return p.rescue(ctx, kustomization)
+}

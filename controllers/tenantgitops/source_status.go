@@ -1,0 +1,199 @@
+package tenantgitops
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/names"
+	"github.com/cozystack/gitops-operator/internal/stamp"
+)
+
+// maxMessage bounds a source's message in the status, in bytes: twenty long ones
+// must still fit into an object.
+const maxMessage = 4096
+
+// fetchedSource is what the status reads of a GitRepository or OCIRepository.
+type fetchedSource struct {
+	generation int64
+	observed   int64
+	conditions []metav1.Condition
+	artifact   *meta.Artifact
+}
+
+func (l *live) fetched(source gitopsv1.Source) *fetchedSource {
+	name := names.FluxObject(source.Name)
+	if source.OCI != nil {
+		if repository, ok := l.ociRepositories[name]; ok {
+			return &fetchedSource{repository.Generation, repository.Status.ObservedGeneration, repository.Status.Conditions, repository.Status.Artifact}
+		}
+		return nil
+	}
+	if repository, ok := l.gitRepositories[name]; ok {
+		return &fetchedSource{repository.Generation, repository.Status.ObservedGeneration, repository.Status.Conditions, repository.Status.Artifact}
+	}
+	return nil
+}
+
+// sourceInput is all that a source's status is computed from.
+type sourceInput struct {
+	source        gitopsv1.Source
+	problem       problem
+	suspended     bool
+	fetched       *fetchedSource
+	kustomization *kustomizev1.Kustomization
+	controller    *gitopsv1.ControllerStatus
+	deployKey     string
+}
+
+// sourceStatus computes the status of a source: the first thing that is wrong
+// on the way from the repository to the cluster.
+func sourceStatus(in sourceInput) gitopsv1.SourceStatus {
+	status := gitopsv1.SourceStatus{Name: in.source.Name, DeployKey: in.deployKey}
+	if in.fetched != nil && in.fetched.artifact != nil {
+		status.Revision = in.fetched.artifact.Revision
+		if in.fetched.artifact.Size != nil {
+			status.ArtifactSize = *in.fetched.artifact.Size
+		}
+	}
+	if k := in.kustomization; k != nil {
+		status.AppliedRevision = k.Status.LastAppliedRevision
+		status.LastAppliedAt = firstApplied(k)
+		status.Applications = countApplications(k)
+	}
+	status.Ready, status.Reason, status.Message = in.verdict()
+	status.Message = truncate(status.Message)
+	return status
+}
+
+func (in sourceInput) verdict() (metav1.ConditionStatus, string, string) {
+	switch {
+	case in.problem.reason != "":
+		return metav1.ConditionFalse, in.problem.reason, in.problem.message
+	case in.suspended:
+		ready := metav1.ConditionUnknown
+		if in.kustomization != nil {
+			if condition := apimeta.FindStatusCondition(in.kustomization.Status.Conditions, meta.ReadyCondition); condition != nil {
+				ready = condition.Status
+			}
+		}
+		return ready, gitopsv1.ReasonSuspended, "reconciliation is suspended"
+	}
+	if status, reason, message, decided := in.fetchVerdict(); decided {
+		return status, reason, message
+	}
+	return in.applyVerdict()
+}
+
+func (in sourceInput) fetchVerdict() (metav1.ConditionStatus, string, string, bool) {
+	if in.fetched == nil || in.fetched.observed < in.fetched.generation {
+		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "waiting for the repository to be fetched", true
+	}
+	condition := apimeta.FindStatusCondition(in.fetched.conditions, meta.ReadyCondition)
+	switch {
+	case condition == nil || condition.Status == metav1.ConditionUnknown:
+		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "fetching the repository", true
+	case condition.Status == metav1.ConditionFalse:
+		return metav1.ConditionFalse, condition.Reason, "cannot fetch the repository: " + condition.Message + in.credentialHint(), true
+	}
+	return "", "", "", false
+}
+
+// credentialHint names the Secrets that were used, since the error of a git host
+// says no more than "authentication required".
+func (in sourceInput) credentialHint() string {
+	var used []string
+	for _, ref := range references(in.source) {
+		if !ref.applied {
+			used = append(used, fmt.Sprintf("%q for %s", ref.name, ref.use))
+		}
+	}
+	if len(used) == 0 {
+		return ""
+	}
+	return " (Secret " + strings.Join(used, ", ") + ")"
+}
+
+func (in sourceInput) applyVerdict() (metav1.ConditionStatus, string, string) {
+	k := in.kustomization
+	if k == nil || k.Status.ObservedGeneration < k.Generation {
+		if in.controller != nil && !in.controller.Ready {
+			message := "the tenant's controller does not run yet"
+			if in.controller.LastTermination != "" {
+				message = "the tenant's controller does not run: " + in.controller.LastTermination
+			}
+			return metav1.ConditionUnknown, gitopsv1.ReasonControllerNotReady, message
+		}
+		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "waiting for the repository to be applied"
+	}
+	condition := apimeta.FindStatusCondition(k.Status.Conditions, meta.ReadyCondition)
+	switch {
+	case condition == nil || condition.Status == metav1.ConditionUnknown:
+		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "applying the repository"
+	case condition.Status == metav1.ConditionFalse:
+		return metav1.ConditionFalse, condition.Reason, condition.Message
+	case in.fetched.artifact != nil && k.Status.LastAppliedRevision != in.fetched.artifact.Revision:
+		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "applying " + in.fetched.artifact.Revision
+	}
+	return metav1.ConditionTrue, gitopsv1.ReasonSucceeded, "applied " + k.Status.LastAppliedRevision
+}
+
+// firstApplied is when the applied revision was applied first. Flux notes each
+// repetition; taking the first time keeps the status, and its writes, still.
+func firstApplied(k *kustomizev1.Kustomization) *metav1.Time {
+	if k.Status.LastAppliedRevision == "" {
+		return nil
+	}
+	for _, snapshot := range k.Status.History {
+		if snapshot.LastReconciledStatus == meta.ReconciliationSucceededReason && snapshot.Metadata["revision"] == k.Status.LastAppliedRevision {
+			first := metav1.NewTime(snapshot.FirstReconciled.Truncate(time.Second))
+			return &first
+		}
+	}
+	if ready := apimeta.FindStatusCondition(k.Status.Conditions, meta.ReadyCondition); ready != nil && ready.Status == metav1.ConditionTrue {
+		return &ready.LastTransitionTime
+	}
+	return nil
+}
+
+// countApplications counts the applications in a Kustomization's inventory.
+func countApplications(k *kustomizev1.Kustomization) int64 {
+	if k.Status.Inventory == nil {
+		return 0
+	}
+	var count int64
+	for _, entry := range k.Status.Inventory.Entries {
+		// <namespace>_<name>_<group>_<kind>
+		if parts := strings.Split(entry.ID, "_"); len(parts) >= 4 && parts[len(parts)-2] == stamp.ApplicationsGroup {
+			count++
+		}
+	}
+	return count
+}
+
+func truncate(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
+}
+
+// removedSourceStatus describes a source that is no longer in the spec and still
+// being taken down.
+func removedSourceStatus(k *kustomizev1.Kustomization) gitopsv1.SourceStatus {
+	name, _ := names.SourceOf(k.Name)
+	return gitopsv1.SourceStatus{
+		Name:            name,
+		Ready:           metav1.ConditionUnknown,
+		Reason:          gitopsv1.ReasonTerminating,
+		Message:         "the source has been removed; waiting for " + describeTakeDown(k),
+		AppliedRevision: k.Status.LastAppliedRevision,
+		Applications:    countApplications(k),
+	}
+}

@@ -1,0 +1,199 @@
+package tenantgitops
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/rollout"
+	"github.com/cozystack/gitops-operator/internal/stamp"
+)
+
+// stampAndPrune puts up, in order, what the spec asks for, and takes down what
+// it no longer asks for.
+func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome, error) {
+	p.problems = map[string]problem{}
+	p.deployKeys = map[string]string{}
+	p.findCycles()
+	targets, err := p.targets(ctx)
+	if err != nil {
+		return outcome{}, err
+	}
+	in := stamp.Input{
+		Tenant:  p.tenant,
+		Config:  p.Config.Stamp,
+		Network: facts.network,
+		Kinds:   facts.kinds,
+		Targets: targets,
+	}
+	if err := p.bindSelf(ctx, in); err != nil {
+		return outcome{}, err
+	}
+	if err := p.ensureKeys(ctx); err != nil {
+		return outcome{}, err
+	}
+	if in.Named, in.Requested, err = p.checkNamed(ctx); err != nil {
+		return outcome{}, err
+	}
+	if in.Stamped, err = p.stampable(in, facts); err != nil {
+		return outcome{}, err
+	}
+	stack, err := stamp.Tenant(in)
+	if err != nil {
+		return outcome{}, err
+	}
+	if err := p.applyAll(ctx, stack.Accounts); err != nil {
+		return outcome{}, err
+	}
+	if err := p.applyController(ctx, stack.Controller); err != nil {
+		return outcome{}, err
+	}
+	if err := p.applyAll(ctx, stack.Sources); err != nil {
+		return outcome{}, err
+	}
+	if err := p.applyAll(ctx, stack.Kustomizations); err != nil {
+		return outcome{}, err
+	}
+	after, err := p.prune(ctx, targets)
+	if err != nil {
+		return outcome{}, err
+	}
+	if after == 0 || after > p.Config.ResyncInterval {
+		after = p.Config.ResyncInterval
+	}
+	p.tenant.Status.LastHandledReconcileAt = p.requested()
+	return outcome{requeueAfter: after}, nil
+}
+
+// stampable are the sources of the spec whose objects may be written: not those
+// that are held, and not those with a field that the served CRDs would drop.
+func (p *pass) stampable(in stamp.Input, facts *platformFacts) ([]gitopsv1.Source, error) {
+	var stamped []gitopsv1.Source
+	for _, source := range p.tenant.Spec.Sources {
+		if p.problems[source.Name].held {
+			continue
+		}
+		in.Stamped = []gitopsv1.Source{source}
+		objects, err := stamp.SourceObjects(in)
+		if err != nil {
+			return nil, err
+		}
+		known := true
+		for _, obj := range objects {
+			if mend := p.platform.unknownFields(facts, obj); mend != nil {
+				known = false
+				p.problems[source.Name] = problem{reason: gitopsv1.ReasonFieldNotSupported, message: mend.Error(), held: true}
+			}
+		}
+		if known {
+			stamped = append(stamped, source)
+		}
+	}
+	return stamped, nil
+}
+
+// bindSelf binds the operator into the tenant's namespaces, and waits until the
+// API server knows it: all that follows needs those rights.
+func (p *pass) bindSelf(ctx context.Context, in stamp.Input) error {
+	bindings, err := stamp.SelfBindings(in)
+	if err != nil {
+		return err
+	}
+	for _, binding := range bindings {
+		changed, err := p.Applier.Apply(ctx, binding)
+		if err != nil {
+			return err
+		}
+		if changed {
+			if err := p.awaitAccess(ctx, binding.GetNamespace()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// accessTimeout bounds the wait for a binding to take effect.
+const accessTimeout = 10 * time.Second
+
+func (p *pass) awaitAccess(ctx context.Context, namespace string) error {
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, accessTimeout, true, func(ctx context.Context) (bool, error) {
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Namespace: namespace, Verb: "create", Group: "rbac.authorization.k8s.io", Resource: "roles",
+			},
+		}}
+		if err := p.Client.Create(ctx, review); err != nil {
+			return false, err
+		}
+		return review.Status.Allowed, nil
+	})
+	if err != nil {
+		return fmt.Errorf("cannot work in namespace %s: the operator's binding there has no effect: %w", namespace, err)
+	}
+	return nil
+}
+
+// applyAll applies objects in order. Where an object says that Flux is to be
+// asked, Flux is asked first: a controller killed in between asks once more,
+// never too little.
+func (p *pass) applyAll(ctx context.Context, objects []client.Object) error {
+	for _, obj := range objects {
+		if err := p.askFlux(ctx, obj); err != nil {
+			return err
+		}
+		if _, err := p.Applier.Apply(ctx, obj); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pass) askFlux(ctx context.Context, desired client.Object) error {
+	wanted := desired.GetAnnotations()[stamp.RequestedAnnotation]
+	if wanted == "" {
+		return nil
+	}
+	stored := p.live.fluxObject(desired)
+	if stored == nil || stored.GetAnnotations()[stamp.RequestedAnnotation] == wanted {
+		return nil
+	}
+	return p.Applier.Request(ctx, stored, time.Now())
+}
+
+// applyController applies the controller; an existing one takes a new
+// configuration only when its wave has come.
+func (p *pass) applyController(ctx context.Context, objects []client.Object) error {
+	for _, obj := range objects {
+		if digest, ok := obj.GetAnnotations()[stamp.ControllerConfigAnnotation]; ok && p.live.deployment != nil {
+			if p.live.deployment.Annotations[stamp.ControllerConfigAnnotation] != digest {
+				verdict, err := p.rolloutVerdict(ctx, digest)
+				if err != nil {
+					return err
+				}
+				if !verdict.Allowed {
+					p.reportHalt(ctx, verdict)
+					continue
+				}
+			}
+		}
+		if _, err := p.Applier.Apply(ctx, obj); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rolloutVerdict looks at all tenants' controllers.
+func (p *pass) rolloutVerdict(ctx context.Context, digest string) (rollout.Verdict, error) {
+	controllers, err := p.controllers(ctx, digest)
+	if err != nil {
+		return rollout.Verdict{}, err
+	}
+	return rollout.Next(p.tenant.Namespace, controllers, p.Config.RolloutBatch), nil
+}

@@ -1,0 +1,273 @@
+package tenantgitops
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/names"
+	"github.com/cozystack/gitops-operator/internal/stamp"
+)
+
+// podGrace is how much longer than its own grace period a controller's pod is
+// waited for, before its NetworkPolicy goes all the same: a node that is cut off
+// must not hold a tenant's namespace.
+const podGrace = 15 * time.Second
+
+// teardown takes everything of a deleted TenantGitOps down, in steps, each of
+// which waits for the one before: Kustomizations; sources; the controller; its
+// network policy and account; the accounts and Roles; the operator's own binding;
+// the finalizer. What is left is read from the API server each time, so a controller
+// killed between two steps goes on where it was.
+func (p *pass) teardown(ctx context.Context) (outcome, error) {
+	if !controllerutil.ContainsFinalizer(p.tenant, Finalizer) {
+		p.gone = true
+		return outcome{}, nil
+	}
+	namespace, err := p.namespace(ctx)
+	if err != nil {
+		return outcome{}, err
+	}
+	if p.live, err = p.readLive(ctx, p.Uncached); err != nil {
+		return outcome{}, err
+	}
+	if namespace != nil && len(p.live.kustomizations) > 0 {
+		return p.takeDownKustomizations(ctx)
+	}
+	for _, step := range []func(context.Context) (waitsFor string, after time.Duration, err error){
+		p.removeRepositories, p.removeController, p.removeAccounts,
+	} {
+		waitsFor, after, err := step(ctx)
+		if err != nil {
+			return outcome{}, err
+		}
+		if waitsFor != "" {
+			return p.waiting(waitsFor, after), nil
+		}
+	}
+	p.named.Forget(p.tenant.Namespace)
+	controllerutil.RemoveFinalizer(p.tenant, Finalizer)
+	if err := p.patchFinalizers(ctx); client.IgnoreNotFound(err) != nil {
+		return outcome{}, err
+	}
+	p.gone = true
+	return outcome{}, nil
+}
+
+func (p *pass) waiting(waitsFor string, after time.Duration) outcome {
+	return outcome{
+		stop:         &stop{reason: gitopsv1.ReasonTerminating, message: "waiting for " + waitsFor},
+		requeueAfter: after,
+	}
+}
+
+// takeDownKustomizations deletes the Kustomizations, and keeps all that their
+// finalizers need: a controller deleted by hand meanwhile comes back.
+func (p *pass) takeDownKustomizations(ctx context.Context) (outcome, error) {
+	if err := p.keepController(ctx); err != nil {
+		return outcome{}, err
+	}
+	var after time.Duration
+	var waitsFor []string
+	for _, name := range sortedKeys(p.live.kustomizations) {
+		kustomization := p.live.kustomizations[name]
+		waitsFor = append(waitsFor, describeTakeDown(kustomization))
+		if !isOurs(kustomization) && kustomization.DeletionTimestamp.IsZero() {
+			continue
+		}
+		wait, err := p.takeDown(ctx, kustomization)
+		if err != nil {
+			return outcome{}, err
+		}
+		after = sooner(after, wait)
+	}
+	return p.waiting(strings.Join(waitsFor, "; "), after), nil
+}
+
+// describeTakeDown says what the end of a Kustomization waits for.
+func describeTakeDown(kustomization *kustomizev1.Kustomization) string {
+	if !isOurs(kustomization) && kustomization.DeletionTimestamp.IsZero() {
+		return fmt.Sprintf("Kustomization %s, which is not this TenantGitOps's: delete it", kustomization.Name)
+	}
+	text := fmt.Sprintf("Kustomization %s (%s)", kustomization.Name, kustomization.GetDeletionPolicy())
+	if kustomization.GetDeletionPolicy() == kustomizev1.DeletionPolicyOrphan || kustomization.Status.Inventory == nil {
+		return text
+	}
+	return fmt.Sprintf("%s to delete %d applications", text, len(kustomization.Status.Inventory.Entries))
+}
+
+// keepController applies what the Kustomizations' finalizers need.
+func (p *pass) keepController(ctx context.Context) error {
+	facts, err := p.platform.read(ctx)
+	if err != nil {
+		return err
+	}
+	if facts.mend != nil {
+		// Nothing may be stamped; what stands stays, and the grace period ends it.
+		return nil
+	}
+	p.problems, p.deployKeys = map[string]problem{}, map[string]string{}
+	targets, err := p.targets(ctx)
+	if err != nil {
+		return err
+	}
+	in := stamp.Input{Tenant: p.tenant, Config: p.Config.Stamp, Network: facts.network, Kinds: facts.kinds, Targets: targets}
+	if !p.terminating {
+		// In a namespace that is going, what is there is held by finalizers, and
+		// what is not there cannot be made.
+		if err := p.bindSelf(ctx, in); err != nil {
+			return err
+		}
+		if in.Named, _, err = p.checkNamed(ctx); err != nil {
+			return err
+		}
+	}
+	stack, err := stamp.Tenant(in)
+	if err != nil {
+		return err
+	}
+	for _, obj := range stack.Accounts {
+		if p.terminating && obj.GetNamespace() == p.tenant.Namespace {
+			continue
+		}
+		if _, err := p.Applier.Apply(ctx, obj); err != nil {
+			return err
+		}
+	}
+	return p.applyController(ctx, stack.Controller)
+}
+
+func (p *pass) removeRepositories(ctx context.Context) (string, time.Duration, error) {
+	for _, name := range sortedKeys(p.live.gitRepositories) {
+		if err := p.Applier.Delete(ctx, p.live.gitRepositories[name]); err != nil {
+			return "", 0, err
+		}
+	}
+	for _, name := range sortedKeys(p.live.ociRepositories) {
+		if err := p.Applier.Delete(ctx, p.live.ociRepositories[name]); err != nil {
+			return "", 0, err
+		}
+	}
+	return "", 0, nil
+}
+
+// removeController deletes the Deployment, and when no pod of it is left the
+// policy that kept it in.
+func (p *pass) removeController(ctx context.Context) (string, time.Duration, error) {
+	if p.live.deployment != nil {
+		if err := p.Applier.Delete(ctx, p.live.deployment); err != nil {
+			return "", 0, err
+		}
+		return "the controller " + p.controllerName() + " to go", time.Second, nil
+	}
+	now := time.Now()
+	for i := range p.live.pods {
+		pod := &p.live.pods[i]
+		if pod.DeletionTimestamp.IsZero() {
+			// The garbage collector has not come to it yet.
+			return "the controller's pod to go", time.Second, nil
+		}
+		if left := pod.DeletionTimestamp.Add(podGrace).Sub(now); left > 0 {
+			return "the controller's pod to go", left, nil
+		}
+	}
+	for i := range p.live.networkPolicies {
+		if err := p.Applier.Delete(ctx, &p.live.networkPolicies[i]); err != nil {
+			return "", 0, err
+		}
+	}
+	if err := p.deleteCiliumPolicy(ctx); err != nil {
+		return "", 0, err
+	}
+	for i := range p.live.serviceAccounts {
+		account := &p.live.serviceAccounts[i]
+		if account.Namespace == p.Config.Stamp.ControllersNamespace {
+			if err := p.Applier.Delete(ctx, account); err != nil {
+				return "", 0, err
+			}
+		}
+	}
+	return "", 0, nil
+}
+
+// removeAccounts deletes bindings, Roles and the git account, lets them go, and
+// last takes the operator itself out of the namespaces.
+func (p *pass) removeAccounts(ctx context.Context) (string, time.Duration, error) {
+	self := names.SelfBinding(p.tenant.Namespace)
+	var first, last []client.Object
+	for i := range p.live.bindings {
+		if binding := &p.live.bindings[i]; binding.Name == self {
+			last = append(last, binding)
+		} else {
+			first = append(first, binding)
+		}
+	}
+	for i := range p.live.roles {
+		first = append(first, &p.live.roles[i])
+	}
+	for i := range p.live.serviceAccounts {
+		if account := &p.live.serviceAccounts[i]; account.Namespace == p.tenant.Namespace {
+			first = append(first, account)
+		}
+	}
+	// The binding in the tenant's own namespace goes after all others.
+	slices.SortStableFunc(last, func(a, b client.Object) int {
+		switch own := p.tenant.Namespace; {
+		case a.GetNamespace() != own && b.GetNamespace() == own:
+			return -1
+		case a.GetNamespace() == own && b.GetNamespace() != own:
+			return 1
+		}
+		return 0
+	})
+	for _, obj := range append(first, last...) {
+		if err := p.Applier.Delete(ctx, obj); err != nil {
+			return "", 0, err
+		}
+		if err := p.Applier.ReleaseNow(ctx, obj, stamp.TeardownFinalizer); err != nil {
+			return "", 0, err
+		}
+	}
+	return "", 0, nil
+}
+
+// prunePolicies deletes the NetworkPolicy where Cilium's has taken its place, and
+// Cilium's where it has lost it.
+func (p *pass) prunePolicies(ctx context.Context) error {
+	facts, err := p.platform.read(ctx)
+	if err != nil || !facts.network.Cilium {
+		return err
+	}
+	for i := range p.live.networkPolicies {
+		if err := p.Applier.Delete(ctx, &p.live.networkPolicies[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *pass) deleteCiliumPolicy(ctx context.Context) error {
+	facts, err := p.platform.read(ctx)
+	if err != nil || !facts.network.Cilium {
+		return err
+	}
+	policy := &unstructured.Unstructured{}
+	policy.SetGroupVersionKind(schema.GroupVersionKind{Group: "cilium.io", Version: "v2", Kind: "CiliumNetworkPolicy"})
+	key := client.ObjectKey{Namespace: p.Config.Stamp.ControllersNamespace, Name: names.Controller(p.tenant.Namespace)}
+	if err := p.Client.Get(ctx, key, policy); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return nil
+		}
+		return fmt.Errorf("cannot read CiliumNetworkPolicy %s: %w", key, err)
+	}
+	return p.Applier.Delete(ctx, policy)
+}
