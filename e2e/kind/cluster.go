@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -46,6 +47,9 @@ type Cluster struct {
 	cache  string
 	node   string
 	log    io.Writer
+
+	probeImage       sync.Mutex
+	probeImageLoaded bool
 }
 
 // Available tells whether this machine can have a cluster: nil if it can, ErrUnavailable

@@ -1,0 +1,159 @@
+//go:build kind
+
+package kind
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// testCluster creates a cluster for one test, and deletes it unless it is to be kept.
+func testCluster(t *testing.T, flavour Flavour) (context.Context, *Cluster, client.Client) {
+	t.Helper()
+	// A test that is interrupted still deletes its cluster.
+	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
+	t.Cleanup(stop)
+	cluster, err := Create(ctx, Options{Name: "e2e-" + string(flavour), Flavour: flavour, Log: t.Output()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("KEEP_CLUSTER") == "" {
+		t.Cleanup(func() {
+			if err := cluster.Delete(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	writer, err := cluster.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ctx, cluster, writer
+}
+
+func namespace(t *testing.T, ctx context.Context, writer client.Client, name string) {
+	t.Helper()
+	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if err := writer.Create(ctx, object); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := writer.Delete(context.Background(), object); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func probe(t *testing.T, ctx context.Context, cluster *Cluster, namespace, name string, labels map[string]string) *Probe {
+	t.Helper()
+	started, err := cluster.StartProbe(ctx, namespace, name, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return started
+}
+
+// await waits until a connection is what it should be: a policy takes a moment to hold.
+func await(t *testing.T, ctx context.Context, from *Probe, address string, allowed bool) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, time.Minute, true, func(ctx context.Context) (bool, error) {
+		last = from.Dial(ctx, address)
+		return (last == nil) == allowed, nil
+	})
+	if err != nil {
+		t.Fatalf("connection from %s/%s to %s: want allowed %t, got error %v", from.Namespace, from.Name, address, allowed, last)
+	}
+}
+
+const policies = `
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: ingress, namespace: acme}
+spec:
+  podSelector: {matchLabels: {app: server}}
+  policyTypes: [Ingress]
+  ingress:
+    - from:
+        - namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: acme}}
+          podSelector: {matchLabels: {app: friend}}
+      ports: [{port: 8080}]
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: egress, namespace: acme}
+spec:
+  podSelector: {matchLabels: {app: confined}}
+  policyTypes: [Egress]
+  egress:
+    - to: [{ipBlock: {cidr: NODE/32}}]
+      ports: [{port: 6443}]
+    - to: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: kube-system}}}]
+      ports: [{port: 53, protocol: UDP}]
+`
+
+func TestFluxInPodsWithEnforcedNetworkPolicies(t *testing.T) {
+	ctx, cluster, writer := testCluster(t, FluxInPods)
+	namespace(t, ctx, writer, "acme")
+	namespace(t, ctx, writer, "other")
+	server := probe(t, ctx, cluster, "acme", "server", map[string]string{"app": "server"})
+	friend := probe(t, ctx, cluster, "acme", "friend", map[string]string{"app": "friend"})
+	confined := probe(t, ctx, cluster, "acme", "confined", map[string]string{"app": "confined"})
+	stranger := probe(t, ctx, cluster, "other", "stranger", map[string]string{"app": "friend"})
+	const artifacts, apiServer = "source-controller.cozy-fluxcd.svc.cluster.local:80", "kubernetes.default.svc.cluster.local:443"
+
+	t.Run("without a policy all are let through", func(t *testing.T) {
+		for _, from := range []*Probe{friend, confined, stranger} {
+			for _, address := range []string{server.Address, artifacts, apiServer} {
+				await(t, ctx, from, address, true)
+			}
+		}
+	})
+
+	if err := cluster.Apply(ctx, strings.ReplaceAll(policies, "NODE", cluster.NodeAddress)); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("a pod that nobody names is cut off", func(t *testing.T) {
+		await(t, ctx, stranger, server.Address, false)
+		await(t, ctx, confined, server.Address, false)
+		await(t, ctx, friend, server.Address, true)
+	})
+	t.Run("a confined pod reaches what it is allowed and nothing else", func(t *testing.T) {
+		await(t, ctx, confined, friend.Address, false)
+		await(t, ctx, confined, artifacts, false)
+		await(t, ctx, confined, apiServer, true)
+		if _, err := confined.Resolve(ctx, "kubernetes.default.svc.cluster.local"); err != nil {
+			t.Error(err)
+		}
+		await(t, ctx, confined, cluster.NodeAddress+":10250", false)
+	})
+	t.Run("others go on as before", func(t *testing.T) {
+		await(t, ctx, stranger, friend.Address, true)
+		await(t, ctx, friend, artifacts, true)
+	})
+}
+
+func TestFluxOnTheHostNetwork(t *testing.T) {
+	ctx, cluster, writer := testCluster(t, FluxOnHostNetwork)
+	namespace(t, ctx, writer, "acme")
+	pods := &corev1.PodList{}
+	if err := writer.List(ctx, pods, client.InNamespace(FluxNamespace)); err != nil {
+		t.Fatal(err)
+	}
+	if len(pods.Items) != 1 || !pods.Items[0].Spec.HostNetwork || len(pods.Items[0].Spec.Containers) != 2 {
+		t.Errorf("pods in %s: %d, want one with two containers on the host network", FluxNamespace, len(pods.Items))
+	}
+	visitor := probe(t, ctx, cluster, "acme", "visitor", nil)
+	await(t, ctx, visitor, "flux.cozy-fluxcd.svc.cluster.local:80", true)
+	await(t, ctx, visitor, cluster.NodeAddress+":9790", true)
+}
