@@ -142,14 +142,15 @@ func waitUntilServed(ctx context.Context, c client.Client, name string) error {
 		if err := c.Get(ctx, client.ObjectKey{Name: name}, definition); err != nil {
 			return false, err
 		}
-		conditions, _, err := unstructured.NestedSlice(definition.Object, "status", "conditions")
+		// An error is a null, which the list is until somebody has written it.
+		conditions, _, _ := unstructured.NestedSlice(definition.Object, "status", "conditions")
 		for _, condition := range conditions {
 			fields, _ := condition.(map[string]any)
 			if fields["type"] == string(apiextensionsv1.Established) {
 				return fields["status"] == "True", nil
 			}
 		}
-		return false, err
+		return false, nil
 	})
 	if err != nil {
 		return fmt.Errorf("wait until %s is served: %w", name, err)
