@@ -3,13 +3,13 @@ package tenantgitops_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"testing"
 
 	"github.com/fluxcd/pkg/runtime/logger"
 
 	"github.com/cozystack/gitops-operator/e2e/embedded"
+	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/manifests"
 	"github.com/cozystack/gitops-operator/internal/operator"
 )
@@ -20,7 +20,6 @@ var cluster *embedded.Cluster
 
 func TestMain(m *testing.M) {
 	logger.SetLogger(logger.NewLogger(logger.Options{LogEncoding: "console", LogLevel: "info"}))
-	_ = io.Discard
 	os.Exit(embedded.Main(m, embedded.Options{
 		Flux:     true,
 		Runner:   true,
@@ -31,6 +30,6 @@ func TestMain(m *testing.M) {
 		if err := manifests.ApplyPaths(ctx, c.Client, "../../config/namespaces", "../../config/rbac", "../../config/policies"); err != nil {
 			return fmt.Errorf("install the operator: %w", err)
 		}
-		return nil
+		return fixtures.InstallPlatform(ctx, c.Client)
 	}))
 }

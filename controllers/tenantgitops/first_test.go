@@ -1,5 +1,0 @@
-package tenantgitops_test
-
-import "testing"
-
-func TestFirst(t *testing.T) {}
