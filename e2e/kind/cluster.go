@@ -79,6 +79,13 @@ func Create(ctx context.Context, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	// One cluster at a time: the next one's creation would only slow this one's, and the
+	// daemon must not be ended between its start and the first node.
+	unlock, err := programs.Lock(ctx, createLock(cache))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	docker, err := openDocker(ctx, options.Log, cache)
 	if err != nil {
 		return nil, err
@@ -230,7 +237,7 @@ func stopDaemonIfIdle(ctx context.Context, docker dockerClient, cache string) er
 	if docker != ours.client() {
 		return nil
 	}
-	unlock, err := programs.Lock(ctx, filepath.Join(cache, "dockerd.lock"))
+	unlock, err := programs.Lock(ctx, createLock(cache))
 	if err != nil {
 		return err
 	}
@@ -239,5 +246,10 @@ func stopDaemonIfIdle(ctx context.Context, docker dockerClient, cache string) er
 	if err != nil || len(nodes) > 0 {
 		return err
 	}
+	if err := docker.removeKindNetwork(ctx); err != nil {
+		return err
+	}
 	return ours.stop(ctx)
 }
+
+func createLock(cache string) string { return filepath.Join(cache, "create.lock") }

@@ -4,6 +4,8 @@ package kind
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -13,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -136,6 +139,29 @@ func TestFluxInPodsWithEnforcedNetworkPolicies(t *testing.T) {
 			t.Error(err)
 		}
 		await(t, ctx, confined, cluster.NodeAddress+":10250", false)
+	})
+	t.Run("the machine reaches a NodePort", func(t *testing.T) {
+		service := &corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "acme", Name: "friend"},
+			Spec: corev1.ServiceSpec{
+				Type: corev1.ServiceTypeNodePort, Selector: map[string]string{"app": "friend"},
+				Ports: []corev1.ServicePort{{Port: 80, TargetPort: intstr.FromInt32(probePort)}},
+			},
+		}
+		if err := writer.Create(ctx, service); err != nil {
+			t.Fatal(err)
+		}
+		url := fmt.Sprintf("http://%s:%d/", cluster.NodeAddress, service.Spec.Ports[0].NodePort)
+		err := wait.PollUntilContextTimeout(ctx, pollInterval, time.Minute, true, func(context.Context) (bool, error) {
+			response, err := http.Get(url)
+			if err != nil {
+				return false, nil
+			}
+			return response.StatusCode == http.StatusOK, response.Body.Close()
+		})
+		if err != nil {
+			t.Errorf("get %s: %v", url, err)
+		}
 	})
 	t.Run("others go on as before", func(t *testing.T) {
 		await(t, ctx, stranger, friend.Address, true)

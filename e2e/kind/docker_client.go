@@ -2,6 +2,7 @@ package kind
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 	"strings"
 )
@@ -58,4 +59,32 @@ func (d dockerClient) remove(ctx context.Context, containers []string) error {
 	}
 	_, err := output(d.command(ctx, append([]string{"rm", "--force", "--volumes"}, containers...)...))
 	return err
+}
+
+// removeOtherImages removes the images of a repository but one, since each is large. One
+// that a container uses stays.
+func (d dockerClient) removeOtherImages(ctx context.Context, repository, keep string) error {
+	names, err := output(d.command(ctx, "image", "ls", "--format", "{{.Repository}}:{{.Tag}}", repository))
+	if err != nil {
+		return fmt.Errorf("list images of %s: %w", repository, err)
+	}
+	for _, name := range strings.Fields(names) {
+		if name != keep {
+			_, _ = output(d.command(ctx, "image", "rm", name))
+		}
+	}
+	return nil
+}
+
+// removeKindNetwork removes the network that kind has made, whose bridge would otherwise
+// stay behind as an interface of the machine.
+func (d dockerClient) removeKindNetwork(ctx context.Context) error {
+	networks, err := output(d.command(ctx, "network", "ls", "--quiet", "--filter", "name=^kind$"))
+	if err == nil && networks != "" {
+		_, err = output(d.command(ctx, append([]string{"network", "rm"}, strings.Fields(networks)...)...))
+	}
+	if err != nil {
+		return fmt.Errorf("remove the network of kind: %w", err)
+	}
+	return nil
 }

@@ -113,7 +113,7 @@ func killProcessesOf(containers []string) {
 	}
 }
 
-// mountsBelow lists mount points below the folders, the innermost first.
+// mountsBelow lists mount points at and below the folders, the innermost first.
 func mountsBelow(folders ...string) []string {
 	table, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -126,7 +126,7 @@ func mountsBelow(folders ...string) []string {
 			continue
 		}
 		for _, folder := range folders {
-			if strings.HasPrefix(fields[4], folder+"/") {
+			if fields[4] == folder || strings.HasPrefix(fields[4], folder+"/") {
 				mounts = append(mounts, fields[4])
 			}
 		}

@@ -90,7 +90,10 @@ func nodeImage(ctx context.Context, log io.Writer, docker dockerClient, cache st
 		return "", err
 	}
 	fmt.Fprintf(log, "making the node image %s\n", name)
-	return name, makeNodeImage(ctx, docker, cache, name, root, binaries)
+	if err := makeNodeImage(ctx, docker, cache, name, root, binaries); err != nil {
+		return "", err
+	}
+	return name, docker.removeOtherImages(ctx, nodeImageName, name)
 }
 
 // nodeBinaries builds every program that the node or its control plane runs.

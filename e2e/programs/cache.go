@@ -60,7 +60,7 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 		return func() { _ = file.Close() }, nil
 	case <-ctx.Done():
 		// The wait cannot be broken off; whenever it ends, the lock is given back.
-		go func() { <-locked; _ = file.Close() }()
+		go func() { _ = <-locked; _ = file.Close() }()
 		return nil, fmt.Errorf("lock %s: %w", path, ctx.Err())
 	}
 }
