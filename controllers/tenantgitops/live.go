@@ -123,3 +123,29 @@ func (l *live) fluxObject(obj client.Object) client.Object {
 	}
 	return nil
 }
+
+// deletedAccounts are the accounts, Roles and bindings that are being deleted and
+// held by the teardown finalizer; the operator's own binding is last, since the
+// others cannot be let go without it.
+func (l *live) deletedAccounts() []client.Object {
+	var deleted, self []client.Object
+	add := func(obj client.Object) {
+		switch {
+		case obj.GetDeletionTimestamp() == nil || len(obj.GetFinalizers()) == 0:
+		case obj.GetName() == names.SelfBinding(obj.GetNamespace()):
+			self = append(self, obj)
+		default:
+			deleted = append(deleted, obj)
+		}
+	}
+	for i := range l.serviceAccounts {
+		add(&l.serviceAccounts[i])
+	}
+	for i := range l.roles {
+		add(&l.roles[i])
+	}
+	for i := range l.bindings {
+		add(&l.bindings[i])
+	}
+	return append(deleted, self...)
+}

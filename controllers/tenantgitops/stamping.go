@@ -6,6 +6,7 @@ import (
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -30,6 +31,9 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 		Network: facts.network,
 		Kinds:   facts.kinds,
 		Targets: targets,
+	}
+	if err := p.revive(ctx); err != nil {
+		return outcome{}, err
 	}
 	if err := p.bindSelf(ctx, in); err != nil {
 		return outcome{}, err
@@ -95,6 +99,29 @@ func (p *pass) stampable(in stamp.Input, facts *platformFacts) ([]gitopsv1.Sourc
 		}
 	}
 	return stamped, nil
+}
+
+// revive lets go of accounts, Roles and bindings that somebody deleted while the
+// tenant needs them, so that they can be made again. In a namespace that is being
+// deleted they could not be, so the API server is asked and not the cache.
+func (p *pass) revive(ctx context.Context) error {
+	deleted := p.live.deletedAccounts()
+	if len(deleted) == 0 {
+		return nil
+	}
+	ns := &corev1.Namespace{}
+	if err := p.Uncached.Get(ctx, client.ObjectKey{Name: p.tenant.Namespace}, ns); err != nil {
+		return fmt.Errorf("cannot read namespace %s: %w", p.tenant.Namespace, err)
+	}
+	if !ns.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	for _, obj := range deleted {
+		if err := p.Applier.ReleaseNow(ctx, obj, stamp.TeardownFinalizer); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bindSelf binds the operator into the tenant's namespaces, and waits until the

@@ -1,0 +1,121 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/client-go/rest"
+
+	"github.com/cozystack/gitops-operator/controllers/tenantgitops"
+	"github.com/cozystack/gitops-operator/e2e/embedded"
+	"github.com/cozystack/gitops-operator/e2e/fixtures"
+	"github.com/cozystack/gitops-operator/e2e/manifests"
+	"github.com/cozystack/gitops-operator/internal/operator"
+	"github.com/cozystack/gitops-operator/internal/stamp"
+)
+
+// ControllerImage is the image that the stamped controllers run in the tests.
+const ControllerImage = "fluxcd/kustomize-controller:v1.9.6"
+
+// Config is the operator's configuration in the tests, quicker than in life.
+func Config() tenantgitops.Config {
+	return tenantgitops.Config{
+		Stamp: stamp.Config{
+			ControllersNamespace: "cozy-gitops-tenants",
+			OperatorNamespace:    "cozy-gitops",
+			OperatorAccount:      "gitops-operator",
+			Controller: stamp.ControllerConfig{
+				Image: ControllerImage,
+				Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{
+					corev1.ResourceMemory: resource.MustParse("512Mi"),
+				}},
+			},
+		},
+		FluxNamespace:  "cozy-fluxcd",
+		DNSNamespace:   "kube-system",
+		DNSPodLabels:   map[string]string{"k8s-app": "kube-dns"},
+		RolloutBatch:   2,
+		FinalizerGrace: 3 * time.Second,
+		ResyncInterval: 10 * time.Minute,
+		PlatformTTL:    time.Second,
+		Concurrency:    4,
+	}
+}
+
+// Options start an embedded cluster with all that the operator is used beside.
+// root leads from the test's package to the repository.
+func Options(root string) embedded.Options {
+	return embedded.Options{
+		Flux:     true,
+		Runner:   true,
+		CRDPaths: []string{root + "/config/crd/bases"},
+		Scheme:   operator.Scheme(),
+	}
+}
+
+// Install puts the operator's namespaces, roles and policies into a cluster, and
+// the platform's kinds and roles; the operator itself is started by Start.
+func Install(ctx context.Context, c *embedded.Cluster, root string) error {
+	if err := manifests.ApplyPaths(ctx, c.Client, root+"/config/namespaces", root+"/config/rbac", root+"/config/policies"); err != nil {
+		return err
+	}
+	return fixtures.InstallPlatform(ctx, c.Client)
+}
+
+// Operator is an operator in this process, with its own service account.
+type Operator struct {
+	cancel context.CancelFunc
+	done   chan error
+}
+
+// Start starts an operator. wrap, if given, may change how it reaches the API
+// server.
+func Start(ctx context.Context, c *embedded.Cluster, config tenantgitops.Config, wrap func(*rest.Config)) (*Operator, error) {
+	restConfig, err := c.ServiceAccountConfig(ctx, config.Stamp.OperatorNamespace, config.Stamp.OperatorAccount)
+	if err != nil {
+		return nil, err
+	}
+	if wrap != nil {
+		wrap(restConfig)
+	}
+	mgr, err := operator.New(restConfig, operator.Options{
+		TenantGitOps: config, MetricsAddress: "0", HealthAddress: "0", AllowSameName: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	running, cancel := context.WithCancel(context.Background())
+	o := &Operator{cancel: cancel, done: make(chan error, 1)}
+	go func() { o.done <- mgr.Start(running) }()
+	return o, nil
+}
+
+// Stop ends the operator and waits for it.
+func (o *Operator) Stop() error {
+	o.cancel()
+	select {
+	case err := <-o.done:
+		return err
+	case <-time.After(Patience):
+		return errors.New("the operator did not stop")
+	}
+}
+
+// WithOperator runs an operator for the length of a test.
+func WithOperator(t *testing.T, c *embedded.Cluster, config tenantgitops.Config) *Operator {
+	t.Helper()
+	o, err := Start(t.Context(), c, config, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := o.Stop(); err != nil {
+			t.Errorf("the operator ended with %v", err)
+		}
+	})
+	return o
+}
