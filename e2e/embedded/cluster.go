@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sort"
+	"strings"
 	"sync"
 	"time"
 
@@ -218,7 +219,7 @@ func (c *Cluster) Kubectl(ctx context.Context, args ...string) (string, error) {
 // of a Deployment that the runner runs.
 func (c *Cluster) Logs(name string, lines int) string { return logTail(c.logFile(name), lines) }
 
-// WriteLogs writes the end of every log.
+// WriteLogs writes the end of every log, of very long lines the beginning.
 func (c *Cluster) WriteLogs(w io.Writer, lines int) {
 	files, err := filepath.Glob(filepath.Join(c.logDir(), "*.log"))
 	if err != nil {
@@ -226,7 +227,10 @@ func (c *Cluster) WriteLogs(w io.Writer, lines int) {
 	}
 	sort.Strings(files)
 	for _, file := range files {
-		fmt.Fprintf(w, "--- end of %s\n%s\n", filepath.Base(file), logTail(file, lines))
+		fmt.Fprintf(w, "--- end of %s\n", filepath.Base(file))
+		for line := range strings.Lines(logTail(file, lines)) {
+			fmt.Fprintf(w, "%.400s\n", strings.TrimSuffix(line, "\n"))
+		}
 	}
 }
 

@@ -42,14 +42,15 @@ func TestFailedStartTellsTheLogAndLeavesNothing(t *testing.T) {
 }
 
 func TestAPIServerKeepsItsStateOverARestart(t *testing.T) {
-	if err := shared.Client.Create(t.Context(), namespace("before-restart", nil)); err != nil {
+	name := unique("before-restart")
+	if err := shared.Client.Create(t.Context(), namespace(name, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if err := shared.RestartAPIServer(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	output, err := shared.Kubectl(t.Context(), "get", "namespace", "before-restart", "-o", "name")
-	if err != nil || strings.TrimSpace(output) != "namespace/before-restart" {
+	output, err := shared.Kubectl(t.Context(), "get", "namespace", name, "-o", "name")
+	if err != nil || strings.TrimSpace(output) != "namespace/"+name {
 		t.Errorf("kubectl get: %q, %v", output, err)
 	}
 }

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
@@ -88,17 +89,29 @@ func fluxConditions(t *testing.T, namespace string) string {
 	return fmt.Sprintf("source: %v, kustomization: %v", source.Status.Conditions, kustomization.Status.Conditions)
 }
 
-// apply lays in objects that go when the test ends.
+// apply lays in objects. Sources and Kustomizations go when the test ends, since the
+// git server does.
 func apply(t *testing.T, objects ...client.Object) {
 	t.Helper()
 	if err := manifests.Apply(t.Context(), shared.Client, objects...); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		for _, object := range objects {
+			switch object.(type) {
+			case *sourcev1.GitRepository, *kustomizev1.Kustomization:
+				// The test's own context has ended by now.
+				if err := shared.Client.Delete(context.Background(), object); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
 }
 
 func TestPlatformAppliesPushedCommits(t *testing.T) {
 	_, repository := repositoryWithConfigMap(t)
-	const name = "platform-apply"
+	name := unique("platform-apply")
 	source, kustomization := fluxObjects(name, repository.HTTPURL())
 	apply(t, namespace(name, nil), source, kustomization)
 	await(t, configMapHolds(t, name, "first"))
@@ -110,7 +123,7 @@ func TestPlatformAppliesPushedCommits(t *testing.T) {
 
 func TestTenantsControllerAppliesWhatThePlatformLeaves(t *testing.T) {
 	_, repository := repositoryWithConfigMap(t)
-	const name = "tenant-apply"
+	name := unique("tenant-apply")
 	key := runTenantController(t, name, soundImage)
 	source, kustomization := fluxObjects(name, repository.HTTPURL())
 	kustomization.Labels = map[string]string{"sharding.fluxcd.io/key": name}
@@ -146,14 +159,15 @@ func TestPrivateRepositoriesOverHTTPSAndSSH(t *testing.T) {
 	if err := repository.SetAccess(t.Context(), gitserver.Access{Username: "ada", Password: "right", AuthorizedKeys: []string{authorized}}); err != nil {
 		t.Fatal(err)
 	}
-	for name, c := range map[string]struct {
+	for protocol, c := range map[string]struct {
 		url  string
 		data map[string]string
 	}{
-		"private-https": {repository.HTTPSURL(), map[string]string{"username": "ada", "password": "right", "ca.crt": server.CertificateAuthority}},
-		"private-ssh":   {repository.SSHURL(), map[string]string{"identity": private, "known_hosts": server.KnownHosts}},
+		"https": {repository.HTTPSURL(), map[string]string{"username": "ada", "password": "right", "ca.crt": server.CertificateAuthority}},
+		"ssh":   {repository.SSHURL(), map[string]string{"identity": private, "known_hosts": server.KnownHosts}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(protocol, func(t *testing.T) {
+			name := unique("private-" + protocol)
 			source, kustomization := fluxObjects(name, c.url)
 			source.Spec.SecretRef = &meta.LocalObjectReference{Name: "credentials.gitops"}
 			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "credentials.gitops"}, Data: map[string][]byte{}}

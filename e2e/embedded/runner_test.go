@@ -15,7 +15,7 @@ import (
 )
 
 func TestDeploymentRunsAsItsOwnAccountUntilItIsDeleted(t *testing.T) {
-	key := runTenantController(t, "tenant-run", soundImage)
+	key := runTenantController(t, unique("tenant-run"), soundImage)
 	await(t, deploymentReady(t, key))
 	if log := shared.Logs(key.Name, 1000); strings.Contains(log, "forbidden") {
 		t.Errorf("the controller was refused something:\n%s", log)
@@ -41,7 +41,8 @@ func TestDeploymentRunsAsItsOwnAccountUntilItIsDeleted(t *testing.T) {
 }
 
 func TestChangedTemplateReplacesPodAndProcess(t *testing.T) {
-	key := runTenantController(t, "tenant-change", soundImage)
+	tenant := unique("tenant-change")
+	key := runTenantController(t, tenant, soundImage)
 	await(t, deploymentReady(t, key))
 	before, err := podOf(t, key)
 	if err != nil {
@@ -51,7 +52,7 @@ func TestChangedTemplateReplacesPodAndProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runTenantController(t, "tenant-change", soundImage+"-next")
+	runTenantController(t, tenant, soundImage+"-next")
 	await(t, container(t, key, func(uid types.UID, status corev1.ContainerStatus) error {
 		if uid == before.UID || !status.Ready || status.Image != soundImage+"-next" {
 			return fmt.Errorf("pod %s (before: %s) has status %+v", uid, before.UID, status)
@@ -64,7 +65,7 @@ func TestChangedTemplateReplacesPodAndProcess(t *testing.T) {
 }
 
 func TestDeploymentAtZeroReplicasRunsNothing(t *testing.T) {
-	key := runTenantController(t, "tenant-zero", soundImage)
+	key := runTenantController(t, unique("tenant-zero"), soundImage)
 	await(t, deploymentReady(t, key))
 	deployment := &appsv1.Deployment{}
 	deployment.Namespace, deployment.Name = key.Namespace, key.Name
@@ -87,7 +88,7 @@ func TestDeploymentAtZeroReplicasRunsNothing(t *testing.T) {
 }
 
 func TestImageThatNobodyHasIsReported(t *testing.T) {
-	key := runTenantController(t, "tenant-noimage", "registry.example.org/fluxcd/kustomize-controller:"+TagMissing)
+	key := runTenantController(t, unique("tenant-noimage"), "registry.example.org/fluxcd/kustomize-controller:"+TagMissing)
 	await(t, container(t, key, func(_ types.UID, status corev1.ContainerStatus) error {
 		if status.Ready || status.State.Waiting == nil || status.State.Waiting.Reason != "ImagePullBackOff" {
 			return fmt.Errorf("container status: %+v", status)
@@ -97,7 +98,7 @@ func TestImageThatNobodyHasIsReported(t *testing.T) {
 }
 
 func TestCrashLoopIsReportedWithTheLastWords(t *testing.T) {
-	key := runTenantController(t, "tenant-crash", "registry.example.org/fluxcd/kustomize-controller:"+TagCrash)
+	key := runTenantController(t, unique("tenant-crash"), "registry.example.org/fluxcd/kustomize-controller:"+TagCrash)
 	await(t, container(t, key, func(_ types.UID, status corev1.ContainerStatus) error {
 		last := status.LastTerminationState.Terminated
 		if status.RestartCount < 2 || status.State.Waiting == nil || status.State.Waiting.Reason != "CrashLoopBackOff" || last == nil {
@@ -111,7 +112,7 @@ func TestCrashLoopIsReportedWithTheLastWords(t *testing.T) {
 }
 
 func TestKilledProgramRestartsInItsPod(t *testing.T) {
-	key := runTenantController(t, "tenant-oom", soundImage)
+	key := runTenantController(t, unique("tenant-oom"), soundImage)
 	await(t, deploymentReady(t, key))
 	before, err := podOf(t, key)
 	if err != nil {
@@ -130,7 +131,7 @@ func TestKilledProgramRestartsInItsPod(t *testing.T) {
 }
 
 func TestProgramBeyondItsMemoryLimitIsKilled(t *testing.T) {
-	key := runTenantController(t, "tenant-memory", soundImage)
+	key := runTenantController(t, unique("tenant-memory"), soundImage)
 	deployment := &appsv1.Deployment{}
 	deployment.Namespace, deployment.Name = key.Namespace, key.Name
 	patch := client.RawPatch(types.JSONPatchType, []byte(`[{"op":"replace","path":"/spec/template/spec/containers/0/resources/limits/memory","value":"8Mi"}]`))
@@ -146,7 +147,7 @@ func TestProgramBeyondItsMemoryLimitIsKilled(t *testing.T) {
 }
 
 func TestDeletedPodIsReplaced(t *testing.T) {
-	key := runTenantController(t, "tenant-pod", soundImage)
+	key := runTenantController(t, unique("tenant-pod"), soundImage)
 	await(t, deploymentReady(t, key))
 	before, err := podOf(t, key)
 	if err != nil {
@@ -164,7 +165,7 @@ func TestDeletedPodIsReplaced(t *testing.T) {
 }
 
 func TestPodThatAdmissionRefusesIsReported(t *testing.T) {
-	key := runTenantController(t, "tenant-refused", soundImage)
+	key := runTenantController(t, unique("tenant-refused"), soundImage)
 	deployment := &appsv1.Deployment{}
 	deployment.Namespace, deployment.Name = key.Namespace, key.Name
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"template":{"spec":{"serviceAccountName":"nobody","serviceAccount":"nobody"}}}}`))
@@ -185,7 +186,7 @@ func TestPodThatAdmissionRefusesIsReported(t *testing.T) {
 }
 
 func TestSteadyDeploymentCausesNoWrites(t *testing.T) {
-	key := runTenantController(t, "tenant-steady", soundImage)
+	key := runTenantController(t, unique("tenant-steady"), soundImage)
 	await(t, deploymentReady(t, key))
 	since := time.Now()
 	// Long enough for several health checks.

@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cozystack/gitops-operator/e2e/manifests"
@@ -124,6 +125,9 @@ func runTenantController(t *testing.T, tenant, image string) client.ObjectKey {
 	})
 	return key
 }
+
+// unique makes a name that no earlier run of the same test used.
+func unique(prefix string) string { return prefix + "-" + rand.String(5) }
 
 // await polls until check is nil and fails the test with its last error otherwise.
 func await(t *testing.T, check func() error) {
