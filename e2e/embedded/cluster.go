@@ -180,8 +180,9 @@ func (c *Cluster) process(name string) *process {
 
 // Stop ends all programs and removes the cluster's folder, unless Options named it.
 func (c *Cluster) Stop() error {
+	var stopped error
 	if c.runner != nil {
-		c.runner.stop()
+		stopped = c.runner.stop()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -192,12 +193,12 @@ func (c *Cluster) Stop() error {
 	}
 	group.Wait()
 	if c.options.Dir != "" || c.Dir == "" {
-		return nil
+		return stopped
 	}
 	if err := os.RemoveAll(c.Dir); err != nil {
-		return fmt.Errorf("remove the embedded cluster's folder: %w", err)
+		return errors.Join(stopped, fmt.Errorf("remove the embedded cluster's folder: %w", err))
 	}
-	return nil
+	return stopped
 }
 
 // Kubectl runs kubectl as the admin and returns what it prints.
@@ -227,9 +228,9 @@ func (c *Cluster) WriteLogs(w io.Writer, lines int) {
 	}
 	sort.Strings(files)
 	for _, file := range files {
-		fmt.Fprintf(w, "--- end of %s\n", filepath.Base(file))
+		_, _ = fmt.Fprintf(w, "--- end of %s\n", filepath.Base(file))
 		for line := range strings.Lines(logTail(file, lines)) {
-			fmt.Fprintf(w, "%.400s\n", strings.TrimSuffix(line, "\n"))
+			_, _ = fmt.Fprintf(w, "%.400s\n", strings.TrimSuffix(line, "\n"))
 		}
 	}
 }
@@ -238,7 +239,7 @@ func (c *Cluster) logDir() string             { return filepath.Join(c.Dir, "log
 func (c *Cluster) logFile(name string) string { return filepath.Join(c.logDir(), name+".log") }
 
 func (c *Cluster) tell(format string, args ...any) {
-	fmt.Fprintf(c.options.Output, "embedded cluster: "+format+"\n", args...)
+	_, _ = fmt.Fprintf(c.options.Output, "embedded cluster: "+format+"\n", args...)
 }
 
 func portFlag(name string, port int) string { return fmt.Sprintf("--%s=%d", name, port) }

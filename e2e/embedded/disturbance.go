@@ -12,7 +12,7 @@ import (
 // Crash kills the program of a Deployment that the runner runs, as a fault of its own
 // would: the Pod stays, the container restarts.
 func (c *Cluster) Crash(deployment string) error {
-	return c.disturb(deployment, func(one *instance, p *process) { p.kill() })
+	return c.disturb(deployment, func(_ *instance, p *process) { p.kill() })
 }
 
 // OutOfMemory kills the program of a Deployment as the kernel does when a container

@@ -103,10 +103,11 @@ func (c *Cluster) startRunner(ctx context.Context) error {
 	return nil
 }
 
-// stop ends the runner and all its processes.
-func (r *runner) stop() {
+// stop ends the runner and all its processes. Its error may be of a runner that gave up
+// long before.
+func (r *runner) stop() error {
 	r.cancel()
-	<-r.stopped
+	err := <-r.stopped
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var group sync.WaitGroup
@@ -114,6 +115,10 @@ func (r *runner) stop() {
 		group.Go(func() { one.endProcess((*process).kill) })
 	}
 	group.Wait()
+	if err != nil {
+		return fmt.Errorf("run the Deployment runner: %w", err)
+	}
+	return nil
 }
 
 // Reconcile makes the process and the reports of one Deployment what they should be.

@@ -31,7 +31,7 @@ func TestDeploymentRunsAsItsOwnAccountUntilItIsDeleted(t *testing.T) {
 	}
 	await(t, func() error {
 		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("process %d of a deleted Deployment: %v", pid, err)
+			return fmt.Errorf("process %d of a deleted Deployment: %w", pid, err)
 		}
 		if pod, err := podOf(t, key); err == nil {
 			return fmt.Errorf("pod %s of a deleted Deployment is still there", pod.Name)

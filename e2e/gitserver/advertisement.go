@@ -27,10 +27,7 @@ var capabilities = map[string]string{
 func (r *Repository) advertise(w io.Writer, service string) error {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	lines, err := r.referenceLines(service)
-	if err != nil {
-		return err
-	}
+	lines := r.referenceLines(service)
 	if len(lines) == 0 {
 		lines = []string{plumbing.ZeroHash.String() + " capabilities^{}"}
 	}
@@ -48,7 +45,7 @@ func (r *Repository) advertise(w io.Writer, service string) error {
 
 // referenceLines are in the order that git wants: HEAD first, then by name, an annotated
 // tag followed by what it points at. Who pushes wants neither HEAD nor that.
-func (r *Repository) referenceLines(service string) ([]string, error) {
+func (r *Repository) referenceLines(service string) []string {
 	var lines []string
 	for name, reference := range r.store.ReferenceStorage {
 		if reference.Type() != plumbing.HashReference {
@@ -70,5 +67,5 @@ func (r *Repository) referenceLines(service string) ([]string, error) {
 	if head, err := r.store.Reference(plumbing.NewBranchReferenceName(DefaultBranch)); err == nil && service == uploadPack {
 		lines = append([]string{head.Hash().String() + " HEAD"}, lines...)
 	}
-	return lines, nil
+	return lines
 }
