@@ -65,10 +65,7 @@ func Available(ctx context.Context, log io.Writer) error {
 	if os.Getenv("NODE_IMAGE") != "" {
 		return nil
 	}
-	if _, err := os.Stat(filepath.Join(cache, "debian-"+debianKey()+".tar")); err == nil {
-		return nil
-	}
-	return requirePrograms(ctx, log, map[string]string{"debootstrap": "debootstrap"})
+	return requireDebianRoot(ctx, log, cache)
 }
 
 // Create creates a cluster with Flux in it, and waits until both are ready. A cluster of

@@ -79,6 +79,46 @@ func await(t *testing.T, ctx context.Context, from *Probe, address string, allow
 	}
 }
 
+const delivery = `
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: acme, namespace: cozy-fluxcd}
+spec: {interval: 1m, url: URL, ref: {branch: main}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: acme, namespace: cozy-fluxcd}
+spec: {interval: 1m, prune: true, sourceRef: {kind: GitRepository, name: acme}}
+`
+
+// deliver lets the platform's Flux apply what a repository holds.
+func deliver(t *testing.T, ctx context.Context, cluster *Cluster, reader client.Client) {
+	t.Helper()
+	server, err := cluster.StartGitServer(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repository, err := server.NewRepository(ctx, "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := repository.Commit(ctx, map[string]string{
+		"delivered.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: delivered, namespace: acme}\n",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Apply(ctx, strings.ReplaceAll(delivery, "URL", repository.HTTPURL())); err != nil {
+		t.Fatal(err)
+	}
+	err = wait.PollUntilContextTimeout(ctx, pollInterval, time.Minute, true, func(ctx context.Context) (bool, error) {
+		err := reader.Get(ctx, client.ObjectKey{Namespace: "acme", Name: "delivered"}, &corev1.ConfigMap{})
+		return err == nil, client.IgnoreNotFound(err)
+	})
+	if err != nil {
+		t.Errorf("await what the repository holds: %v", err)
+	}
+}
+
 const policies = `
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
@@ -140,6 +180,7 @@ func TestFluxInPodsWithEnforcedNetworkPolicies(t *testing.T) {
 		}
 		await(t, ctx, confined, cluster.NodeAddress+":10250", false)
 	})
+	t.Run("Flux delivers a repository", func(t *testing.T) { deliver(t, ctx, cluster, writer) })
 	t.Run("the machine reaches a NodePort", func(t *testing.T) {
 		service := &corev1.Service{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "acme", Name: "friend"},
@@ -180,6 +221,7 @@ func TestFluxOnTheHostNetwork(t *testing.T) {
 		t.Errorf("pods in %s: %d, want one with two containers on the host network", FluxNamespace, len(pods.Items))
 	}
 	visitor := probe(t, ctx, cluster, "acme", "visitor", nil)
-	await(t, ctx, visitor, "flux.cozy-fluxcd.svc.cluster.local:80", true)
+	await(t, ctx, visitor, "flux.cozy-fluxcd.svc:80", true)
 	await(t, ctx, visitor, cluster.NodeAddress+":9790", true)
+	t.Run("Flux delivers a repository", func(t *testing.T) { deliver(t, ctx, cluster, writer) })
 }

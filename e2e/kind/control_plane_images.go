@@ -32,7 +32,7 @@ func controlPlaneImages(ctx context.Context, dir string, binaries map[string]str
 	if err != nil {
 		return controlPlane{}, fmt.Errorf("list control plane images: %w", err)
 	}
-	pause, err := buildOwn(ctx, "pause", dir)
+	pause, err := buildOwn(ctx, "kind/pause", dir)
 	if err != nil {
 		return controlPlane{}, err
 	}

@@ -28,14 +28,8 @@ var nodePackages = []string{
 // debianRoot returns the tar file of a Debian with the node's packages, and makes it
 // unless the cache has it.
 func debianRoot(ctx context.Context, log io.Writer, cache string) (string, error) {
-	archive := filepath.Join(cache, "debian-"+debianKey()+".tar")
-	if _, err := os.Stat(archive); err == nil {
-		return archive, nil
-	}
-	if os.Geteuid() != 0 {
-		return "", &unavailableError{missing: []string{"a node image"}, hint: "only root can build it; set NODE_IMAGE to use one that Docker can pull"}
-	}
-	if err := requirePrograms(ctx, log, map[string]string{"debootstrap": "debootstrap", "tar": "tar"}); err != nil {
+	archive := debianArchive(cache)
+	if err := requireDebianRoot(ctx, log, cache); err != nil {
 		return "", err
 	}
 	unlock, err := programs.Lock(ctx, filepath.Join(cache, "debian.lock"))
@@ -73,6 +67,19 @@ func debianRoot(ctx context.Context, log io.Writer, cache string) (string, error
 	}
 	return archive, nil
 }
+
+// requireDebianRoot makes sure that debianRoot can do its work, or has done it.
+func requireDebianRoot(ctx context.Context, log io.Writer, cache string) error {
+	if _, err := os.Stat(debianArchive(cache)); err == nil {
+		return nil
+	}
+	if os.Geteuid() != 0 {
+		return &unavailableError{missing: []string{"a node image"}, hint: "only root can build it; set NODE_IMAGE to use one that Docker can pull"}
+	}
+	return requirePrograms(ctx, log, map[string]string{"debootstrap": "debootstrap", "tar": "tar"})
+}
+
+func debianArchive(cache string) string { return filepath.Join(cache, "debian-"+debianKey()+".tar") }
 
 func debianKey() string {
 	sum := sha256.Sum256([]byte(debianRelease + " " + strings.Join(nodePackages, " ")))

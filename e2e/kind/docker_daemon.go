@@ -65,7 +65,7 @@ func openDocker(ctx context.Context, log io.Writer, cache string) (dockerClient,
 		return dockerClient{}, err
 	}
 	if len(missing) > 0 {
-		if ours.runtime, err = buildOwn(ctx, "boundedrunc", cache); err != nil {
+		if ours.runtime, err = buildOwn(ctx, "kind/boundedrunc", cache); err != nil {
 			return dockerClient{}, err
 		}
 	}

@@ -192,7 +192,7 @@ func nodeEntries(ctx context.Context, dir string, binaries map[string]string) ([
 	if err != nil {
 		return nil, err
 	}
-	runc, err := buildOwn(ctx, "boundedrunc", dir)
+	runc, err := buildOwn(ctx, "kind/boundedrunc", dir)
 	if err != nil {
 		return nil, err
 	}

@@ -4,14 +4,18 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 )
 
-// buildOwn builds a main package below e2e/kind, for containers: without cgo it needs
-// no library.
-func buildOwn(ctx context.Context, name, dir string) (string, error) {
+// ownModule is the import path of the packages below e2e.
+const ownModule = "github.com/cozystack/gitops-operator/e2e/"
+
+// buildOwn builds a main package below e2e, for containers: without cgo it needs no library.
+func buildOwn(ctx context.Context, packagePath, dir string) (string, error) {
+	name := path.Base(packagePath)
 	binary := filepath.Join(dir, name)
-	cmd := command(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w", "-o", binary, "github.com/cozystack/gitops-operator/e2e/kind/"+name)
+	cmd := command(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w", "-o", binary, ownModule+packagePath)
 	cmd.Env = append(cmd.Env, "CGO_ENABLED=0")
 	if _, err := output(cmd); err != nil {
 		return "", fmt.Errorf("build %s: %w", name, err)

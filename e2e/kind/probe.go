@@ -102,7 +102,7 @@ func (c *Cluster) loadProbeImage(ctx context.Context) error {
 		return err
 	}
 	defer remove()
-	binary, err := buildOwn(ctx, "probe", dir)
+	binary, err := buildOwn(ctx, "kind/probe", dir)
 	if err != nil {
 		return err
 	}
