@@ -44,7 +44,7 @@ func testCluster(t *testing.T, flavour Flavour) (context.Context, *Cluster, clie
 	return ctx, cluster, writer
 }
 
-func namespace(t *testing.T, ctx context.Context, writer client.Client, name string) {
+func namespace(ctx context.Context, t *testing.T, writer client.Client, name string) {
 	t.Helper()
 	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if err := writer.Create(ctx, object); err != nil {
@@ -57,7 +57,7 @@ func namespace(t *testing.T, ctx context.Context, writer client.Client, name str
 	})
 }
 
-func probe(t *testing.T, ctx context.Context, cluster *Cluster, namespace, name string, labels map[string]string) *Probe {
+func probe(ctx context.Context, t *testing.T, cluster *Cluster, namespace, name string, labels map[string]string) *Probe {
 	t.Helper()
 	started, err := cluster.StartProbe(ctx, namespace, name, labels)
 	if err != nil {
@@ -67,7 +67,7 @@ func probe(t *testing.T, ctx context.Context, cluster *Cluster, namespace, name 
 }
 
 // await waits until a connection is what it should be: a policy takes a moment to hold.
-func await(t *testing.T, ctx context.Context, from *Probe, address string, allowed bool) {
+func await(ctx context.Context, t *testing.T, from *Probe, address string, allowed bool) {
 	t.Helper()
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, time.Minute, true, func(ctx context.Context) (bool, error) {
@@ -92,7 +92,7 @@ spec: {interval: 1m, prune: true, sourceRef: {kind: GitRepository, name: acme}}
 `
 
 // deliver lets the platform's Flux apply what a repository holds.
-func deliver(t *testing.T, ctx context.Context, cluster *Cluster, reader client.Client) {
+func deliver(ctx context.Context, t *testing.T, cluster *Cluster, reader client.Client) {
 	t.Helper()
 	server, err := cluster.StartGitServer(ctx)
 	if err != nil {
@@ -147,18 +147,18 @@ spec:
 
 func TestFluxInPodsWithEnforcedNetworkPolicies(t *testing.T) {
 	ctx, cluster, writer := testCluster(t, FluxInPods)
-	namespace(t, ctx, writer, "acme")
-	namespace(t, ctx, writer, "other")
-	server := probe(t, ctx, cluster, "acme", "server", map[string]string{"app": "server"})
-	friend := probe(t, ctx, cluster, "acme", "friend", map[string]string{"app": "friend"})
-	confined := probe(t, ctx, cluster, "acme", "confined", map[string]string{"app": "confined"})
-	stranger := probe(t, ctx, cluster, "other", "stranger", map[string]string{"app": "friend"})
+	namespace(ctx, t, writer, "acme")
+	namespace(ctx, t, writer, "other")
+	server := probe(ctx, t, cluster, "acme", "server", map[string]string{"app": "server"})
+	friend := probe(ctx, t, cluster, "acme", "friend", map[string]string{"app": "friend"})
+	confined := probe(ctx, t, cluster, "acme", "confined", map[string]string{"app": "confined"})
+	stranger := probe(ctx, t, cluster, "other", "stranger", map[string]string{"app": "friend"})
 	const artifacts, apiServer = "source-controller.cozy-fluxcd.svc.cluster.local:80", "kubernetes.default.svc.cluster.local:443"
 
 	t.Run("without a policy all are let through", func(t *testing.T) {
 		for _, from := range []*Probe{friend, confined, stranger} {
 			for _, address := range []string{server.Address, artifacts, apiServer} {
-				await(t, ctx, from, address, true)
+				await(ctx, t, from, address, true)
 			}
 		}
 	})
@@ -167,20 +167,20 @@ func TestFluxInPodsWithEnforcedNetworkPolicies(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Run("a pod that nobody names is cut off", func(t *testing.T) {
-		await(t, ctx, stranger, server.Address, false)
-		await(t, ctx, confined, server.Address, false)
-		await(t, ctx, friend, server.Address, true)
+		await(ctx, t, stranger, server.Address, false)
+		await(ctx, t, confined, server.Address, false)
+		await(ctx, t, friend, server.Address, true)
 	})
 	t.Run("a confined pod reaches what it is allowed and nothing else", func(t *testing.T) {
-		await(t, ctx, confined, friend.Address, false)
-		await(t, ctx, confined, artifacts, false)
-		await(t, ctx, confined, apiServer, true)
+		await(ctx, t, confined, friend.Address, false)
+		await(ctx, t, confined, artifacts, false)
+		await(ctx, t, confined, apiServer, true)
 		if _, err := confined.Resolve(ctx, "kubernetes.default.svc.cluster.local"); err != nil {
 			t.Error(err)
 		}
-		await(t, ctx, confined, cluster.NodeAddress+":10250", false)
+		await(ctx, t, confined, cluster.NodeAddress+":10250", false)
 	})
-	t.Run("Flux delivers a repository", func(t *testing.T) { deliver(t, ctx, cluster, writer) })
+	t.Run("Flux delivers a repository", func(t *testing.T) { deliver(ctx, t, cluster, writer) })
 	t.Run("the machine reaches a NodePort", func(t *testing.T) {
 		service := &corev1.Service{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "acme", Name: "friend"},
@@ -205,14 +205,14 @@ func TestFluxInPodsWithEnforcedNetworkPolicies(t *testing.T) {
 		}
 	})
 	t.Run("others go on as before", func(t *testing.T) {
-		await(t, ctx, stranger, friend.Address, true)
-		await(t, ctx, friend, artifacts, true)
+		await(ctx, t, stranger, friend.Address, true)
+		await(ctx, t, friend, artifacts, true)
 	})
 }
 
 func TestFluxOnTheHostNetwork(t *testing.T) {
 	ctx, cluster, writer := testCluster(t, FluxOnHostNetwork)
-	namespace(t, ctx, writer, "acme")
+	namespace(ctx, t, writer, "acme")
 	pods := &corev1.PodList{}
 	if err := writer.List(ctx, pods, client.InNamespace(FluxNamespace)); err != nil {
 		t.Fatal(err)
@@ -220,8 +220,8 @@ func TestFluxOnTheHostNetwork(t *testing.T) {
 	if len(pods.Items) != 1 || !pods.Items[0].Spec.HostNetwork || len(pods.Items[0].Spec.Containers) != 2 {
 		t.Errorf("pods in %s: %d, want one with two containers on the host network", FluxNamespace, len(pods.Items))
 	}
-	visitor := probe(t, ctx, cluster, "acme", "visitor", nil)
-	await(t, ctx, visitor, "flux.cozy-fluxcd.svc:80", true)
-	await(t, ctx, visitor, cluster.NodeAddress+":9790", true)
-	t.Run("Flux delivers a repository", func(t *testing.T) { deliver(t, ctx, cluster, writer) })
+	visitor := probe(ctx, t, cluster, "acme", "visitor", nil)
+	await(ctx, t, visitor, "flux.cozy-fluxcd.svc:80", true)
+	await(ctx, t, visitor, cluster.NodeAddress+":9790", true)
+	t.Run("Flux delivers a repository", func(t *testing.T) { deliver(ctx, t, cluster, writer) })
 }

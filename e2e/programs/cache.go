@@ -49,8 +49,16 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	locked := make(chan error, 1)
-	go func() { locked <- flock(file) }()
+	locked := make(chan error)
+	go func() {
+		err := flock(file)
+		select {
+		case locked <- err:
+		case <-ctx.Done():
+			// Nobody waits any more: the lock is given back.
+			_ = file.Close()
+		}
+	}()
 	select {
 	case err := <-locked:
 		if err != nil {
@@ -59,8 +67,6 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 		}
 		return func() { _ = file.Close() }, nil
 	case <-ctx.Done():
-		// The wait cannot be broken off; whenever it ends, the lock is given back.
-		go func() { _ = <-locked; _ = file.Close() }()
 		return nil, fmt.Errorf("lock %s: %w", path, ctx.Err())
 	}
 }

@@ -22,9 +22,8 @@ func main() {
 	keep := flag.Bool("keep", false, "use the cluster of that name if it runs and was made of the same inputs")
 	check := flag.Bool("check", false, "only tell whether this machine can have a cluster: exit code 69 if it cannot")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *name, kind.Flavour(*flavour), *keep, *check); err != nil {
+	options := kind.Options{Name: *name, Flavour: kind.Flavour(*flavour), Keep: *keep, Log: os.Stderr}
+	if err := run(options, *check); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		if errors.Is(err, kind.ErrUnavailable) {
 			os.Exit(unavailable)
@@ -33,11 +32,13 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, name string, flavour kind.Flavour, keep, check bool) error {
+func run(options kind.Options, check bool) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	if check {
 		return kind.Available(ctx, os.Stderr)
 	}
-	cluster, err := kind.Create(ctx, kind.Options{Name: name, Flavour: flavour, Keep: keep, Log: os.Stderr})
+	cluster, err := kind.Create(ctx, options)
 	if err != nil {
 		return err
 	}
