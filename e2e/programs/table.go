@@ -45,6 +45,7 @@ var table = []Program{
 	{Name: "source-controller", Group: "source-controller", Module: "github.com/fluxcd/source-controller"},
 	{Name: "kustomize-controller", Group: "kustomize-controller", Module: "github.com/fluxcd/kustomize-controller"},
 	{Name: "kube-controller-manager", Group: "kubernetes", Module: kubernetes, Package: "cmd/kube-controller-manager", Stamp: kubernetesVersion},
+	{Name: "sops", Group: "sops", Module: "github.com/getsops/sops/v3", Package: "cmd/sops"},
 	{Name: "controller-gen", Group: "controller-gen", Module: "sigs.k8s.io/controller-tools", Package: "cmd/controller-gen", Stamp: controllerGenVersion},
 	{Name: "kind", Group: "kind", Module: "sigs.k8s.io/kind"},
 	{Name: "crictl", Group: "cri-tools", Module: "sigs.k8s.io/cri-tools", Package: "cmd/crictl"},
