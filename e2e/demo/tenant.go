@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/cozystack/gitops-operator/e2e/fixtures"
+)
+
+const (
+	tenantNamespace = "tenant-acme"
+	authoritySecret = "git-ca.gitops"
+)
+
+// manifest is the TenantGitOps that the demo applies; %s is the repository's URL.
+const manifest = `# Switches GitOps on for the tenant acme.
+apiVersion: gitops.cozystack.io/v1alpha1
+kind: TenantGitOps
+metadata:
+  name: gitops
+  namespace: tenant-acme
+spec:
+  sources:
+  - name: apps
+    git:
+      url: %s
+      ref:
+        branch: main
+      # The demo's git server has a certificate of its own making.
+      secretRef:
+        name: git-ca.gitops
+      # The shortest there is, so that a commit shows up soon.
+      interval: 30s
+    path: ./
+`
+
+// fillRepository commits two applications.
+func fillRepository(ctx context.Context, s *stage) error {
+	_, err := s.repository.Commit(ctx, map[string]string{
+		"db.yaml":    fixtures.Postgres("db", "10Gi"),
+		"cache.yaml": fixtures.Redis("cache", 2),
+	})
+	return err
+}
+
+// enableGitOps does what the platform does for a new tenant, and then what a tenant
+// does who wants a repository applied.
+func (d *demo) enableGitOps(ctx context.Context, s *stage) error {
+	d.step("Tenant acme, with a repository that has two applications in it")
+	if err := fixtures.CreateTenant(ctx, s.client, tenantNamespace); err != nil {
+		return err
+	}
+	if err := fillRepository(ctx, s); err != nil {
+		return err
+	}
+	d.say("namespace %s; repository %s with db.yaml (a Postgres) and cache.yaml (a Redis)", tenantNamespace, s.sourceURL)
+
+	d.step("The tenant switches GitOps on")
+	authorityFile, manifestFile := d.file("git-ca.pem"), d.file("tenantgitops.yaml")
+	text := fmt.Sprintf(manifest, s.sourceURL)
+	for file, content := range map[string]string{authorityFile: s.authority, manifestFile: text} {
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			return fmt.Errorf("write the demo's files: %w", err)
+		}
+	}
+	if err := d.runKubectl(ctx, s, "-n", tenantNamespace, "create", "secret", "generic", authoritySecret, "--from-file=ca.crt="+authorityFile); err != nil {
+		return err
+	}
+	d.say("$ cat %s\n%s", manifestFile, text)
+	return d.runKubectl(ctx, s, "apply", "-f", manifestFile)
+}
