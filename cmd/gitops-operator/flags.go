@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -155,7 +155,7 @@ func (o *options) tenantGitOps() (tenantgitops.Config, error) {
 }
 
 func (o *options) validateLogging() error {
-	if !strings.Contains(" debug info error ", " "+o.logLevel+" ") {
+	if !slices.Contains([]string{"debug", "info", "error"}, o.logLevel) {
 		return fmt.Errorf("--log-level=%s is none of debug, info and error", o.logLevel)
 	}
 	if o.logFormat != "json" && o.logFormat != "console" {

@@ -114,7 +114,7 @@ func (p *pass) checkNamed(ctx context.Context) (stamp.NamedObjects, map[string]s
 		}
 		requested[source.Name] = digests
 	}
-	p.Reconciler.named.Watch(p.tenant.Namespace, watched)
+	p.named.Watch(p.tenant.Namespace, watched)
 	return named, requested, nil
 }
 

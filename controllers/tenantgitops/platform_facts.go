@@ -205,7 +205,7 @@ func apiServerAddresses(list []discoveryv1.EndpointSlice) []netip.AddrPort {
 			for _, endpoint := range slice.Endpoints {
 				for _, text := range endpoint.Addresses {
 					if address, err := netip.ParseAddr(text); err == nil {
-						addresses = append(addresses, netip.AddrPortFrom(address, uint16(*port.Port)))
+						addresses = append(addresses, netip.AddrPortFrom(address, uint16(*port.Port))) //nolint:gosec // G115: the API server lets no other number pass for a port
 					}
 				}
 			}

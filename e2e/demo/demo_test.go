@@ -100,7 +100,7 @@ func startDemo(t *testing.T, temporary string) *runningDemo {
 	t.Cleanup(func() {
 		if d.cmd.ProcessState == nil {
 			_ = d.cmd.Process.Signal(syscall.SIGTERM)
-			<-d.ended
+			t.Logf("the demo ended with %v", <-d.ended)
 		}
 		if t.Failed() {
 			d.mu.Lock()

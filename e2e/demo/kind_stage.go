@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -138,7 +140,8 @@ func (d *demo) serveGitInPod(ctx context.Context, s *stage, cluster *kind.Cluste
 	}
 	for _, port := range service.Spec.Ports {
 		if port.Name == "http" {
-			s.pushURL = fmt.Sprintf("http://git:%s@%s:%d/%s.git", secret.Data["password"], cluster.NodeAddress, port.NodePort, repositoryName)
+			host := net.JoinHostPort(cluster.NodeAddress, strconv.Itoa(int(port.NodePort)))
+			s.pushURL = fmt.Sprintf("http://git:%s@%s/%s.git", secret.Data["password"], host, repositoryName)
 		}
 	}
 	s.authority, s.sourceURL = server.CertificateAuthority, s.repository.HTTPSURL()

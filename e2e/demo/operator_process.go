@@ -64,13 +64,14 @@ func (d *demo) startOperator(ctx context.Context, cluster *embedded.Cluster, bin
 }
 
 func (p *operatorProcess) wait() {
-	err := p.cmd.Wait()
+	// Why it ended is in the state; an error here says no more.
+	_ = p.cmd.Wait()
 	last := ""
 	if content, readErr := os.ReadFile(p.log); readErr == nil {
 		lines := strings.Split(strings.TrimSpace(string(content)), "\n")
 		last = strings.Join(lines[max(0, len(lines)-10):], "\n")
 	}
-	p.ended <- fmt.Errorf("the operator ended by itself: %v; it said last:\n%s", err, last)
+	p.ended <- fmt.Errorf("the operator ended by itself: %s; it said last:\n%s", p.cmd.ProcessState, last)
 	close(p.done)
 }
 

@@ -10,7 +10,7 @@ import (
 
 const (
 	tenantNamespace = "tenant-acme"
-	authoritySecret = "git-ca.gitops"
+	authoritySecret = "git-ca.gitops" //nolint:gosec // G101: the name of a Secret, not what is in it
 )
 
 // manifest is the TenantGitOps that the demo applies; %s is the repository's URL.

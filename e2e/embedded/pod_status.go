@@ -82,13 +82,13 @@ func setPodCondition(status *corev1.PodStatus, kind corev1.PodConditionType, rea
 // termination describes the end of a process as a kubelet would.
 func (i *instance) termination(ended *process, outOfMemory bool) *corev1.ContainerStateTerminated {
 	end := &corev1.ContainerStateTerminated{
-		ExitCode:   int32(ended.state.ExitCode()),
+		ExitCode:   int32(ended.state.ExitCode()), //nolint:gosec // G115: 255 at most
 		Reason:     "Error",
 		StartedAt:  metav1.NewTime(i.began).Rfc3339Copy(),
 		FinishedAt: metav1.Now().Rfc3339Copy(),
 	}
 	if wait, ok := ended.state.Sys().(syscall.WaitStatus); ok && wait.Signaled() {
-		end.ExitCode = 128 + int32(wait.Signal())
+		end.ExitCode = 128 + int32(wait.Signal()) //nolint:gosec // G115: 64 at most
 	}
 	switch {
 	case outOfMemory:

@@ -22,7 +22,7 @@ func freePort() (int, error) {
 	drawnPorts.Lock()
 	defer drawnPorts.Unlock()
 	for range 1000 {
-		port := lowestPort + rand.IntN(highestPort-lowestPort)
+		port := lowestPort + rand.IntN(highestPort-lowestPort) //nolint:gosec // G404: a port is no secret
 		if drawnPorts.taken[port] {
 			continue
 		}

@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	// runnerWorkers bounds how many Deployments are looked at at once.
+	// runnerWorkers bounds how many Deployments are looked at together.
 	runnerWorkers = 4
 	// createRetry is how soon a Pod that was refused is tried again.
 	createRetry = time.Second
@@ -223,6 +223,7 @@ func templateHash(template corev1.PodTemplateSpec) (string, error) {
 		return "", fmt.Errorf("encode pod template: %w", err)
 	}
 	sum := fnv.New32a()
-	sum.Write(content)
+	// The hash never fails.
+	_, _ = sum.Write(content)
 	return fmt.Sprintf("%08x", sum.Sum32()), nil
 }

@@ -52,7 +52,7 @@ func (r *Remote) NewRepository(ctx context.Context, name string) (*Repository, e
 }
 
 func (r *Remote) setAccess(ctx context.Context, name string, access Access) error {
-	body, err := json.Marshal(access)
+	body, err := json.Marshal(access) //nolint:gosec // G117: the server has to know the password
 	if err == nil {
 		_, err = r.request(ctx, http.MethodPut, accessPath+name, body)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // CASecret is the Secret, in a tenant's namespace, with the git server's authority.
-const CASecret = "git-ca.gitops"
+const CASecret = "git-ca.gitops" //nolint:gosec // G101: the name of a Secret, not what is in it
 
 // NewGitServer starts a git server for the length of a test.
 func NewGitServer(t *testing.T) *gitserver.Server {

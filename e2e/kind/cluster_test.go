@@ -5,6 +5,7 @@ package kind
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -192,7 +193,7 @@ func TestFluxInPodsWithEnforcedNetworkPolicies(t *testing.T) {
 		if err := writer.Create(ctx, service); err != nil {
 			t.Fatal(err)
 		}
-		url := fmt.Sprintf("http://%s:%d/", cluster.NodeAddress, service.Spec.Ports[0].NodePort)
+		url := "http://" + net.JoinHostPort(cluster.NodeAddress, fmt.Sprint(service.Spec.Ports[0].NodePort)) + "/"
 		err := wait.PollUntilContextTimeout(ctx, pollInterval, time.Minute, true, func(context.Context) (bool, error) {
 			response, err := http.Get(url)
 			if err != nil {

@@ -66,7 +66,7 @@ func controlPlaneImages(ctx context.Context, dir string, binaries map[string]str
 	if err != nil {
 		return controlPlane{}, fmt.Errorf("write control plane images: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	if err := writeImages(file, images...); err != nil {
 		return controlPlane{}, err
 	}

@@ -89,7 +89,7 @@ func (d daemon) start(ctx context.Context, log io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("start dockerd: %w", err)
 	}
-	defer logFile.Close()
+	defer func() { _ = logFile.Close() }()
 	args := []string{
 		"--host", "unix://" + d.socket(), "--data-root", d.data, "--exec-root", filepath.Join(d.run, "exec"), "--pidfile", d.pidFile(),
 		// kind makes a network of its own; the default one would be shared with another daemon.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,7 +66,7 @@ func (c *Cluster) connectToGitServer(ctx context.Context, password string) (*git
 	var url string
 	for _, port := range service.Spec.Ports {
 		if port.Name == "http" {
-			url = fmt.Sprintf("http://%s:%d", c.NodeAddress, port.NodePort)
+			url = "http://" + net.JoinHostPort(c.NodeAddress, fmt.Sprint(port.NodePort))
 		}
 	}
 	var server *gitserver.Remote

@@ -55,7 +55,7 @@ func writeLayer(path string, entries []layerEntry) (layer, error) {
 	if err != nil {
 		return layer{}, fmt.Errorf("write layer: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	sum := sha256.New()
 	archive := tar.NewWriter(io.MultiWriter(file, sum))
 	for _, entry := range entries {
@@ -95,7 +95,7 @@ func writeFileEntry(archive *tar.Writer, header *tar.Header, path string) error 
 	if err != nil {
 		return err
 	}
-	defer source.Close()
+	defer func() { _ = source.Close() }()
 	info, err := source.Stat()
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func readLayer(path string) (layer, error) {
 	if err != nil {
 		return layer{}, fmt.Errorf("read layer: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	sum := sha256.New()
 	if _, err := io.Copy(sum, file); err != nil {
 		return layer{}, fmt.Errorf("read layer: %w", err)

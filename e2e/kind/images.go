@@ -58,7 +58,7 @@ func (c *Cluster) LoadBinaryImage(ctx context.Context, name, binaryPath, entrypo
 	if err != nil {
 		return fmt.Errorf("load image %s: %w", name, err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	if err := writeImages(file, made); err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func makeNodeImage(ctx context.Context, docker dockerClient, cache, name, root s
 	if err != nil {
 		return fmt.Errorf("write node image: %w", err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	if err := writeImages(file, image{name: name, layers: []layer{debian, node}, container: container{
 		Entrypoint: []string{"/usr/local/bin/entrypoint", "/sbin/init"},
 		// systemd reads the first one and then leaves to the host what is the host's.

@@ -23,4 +23,5 @@ func (e *unavailableError) Error() string {
 	return text
 }
 
+// Is makes every such error an ErrUnavailable.
 func (e *unavailableError) Is(target error) bool { return target == ErrUnavailable }

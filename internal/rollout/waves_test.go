@@ -39,13 +39,13 @@ func TestNext(t *testing.T) {
 // more than a batch of controllers updated and not ready, and all end current.
 func TestRolloutEndsAndNeverExceedsItsBatch(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
-	for round := 0; round < 200; round++ {
+	for range 200 {
 		batch := 1 + random.Intn(4)
 		all := make([]Controller, 1+random.Intn(12))
 		for i := range all {
 			all[i] = Controller{Tenant: fmt.Sprintf("tenant-%02d", i), Ready: true}
 		}
-		for step := 0; step < 1000; step++ {
+		for range 1000 {
 			i := random.Intn(len(all))
 			switch {
 			case all[i].Current && !all[i].Ready:

@@ -64,10 +64,10 @@ func TestSelectorReplacesThePrefix(t *testing.T) {
 // them and compares Contains with the chain of parents.
 func TestContainsIsAPartialOrder(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
-	for round := 0; round < 50; round++ {
+	for range 50 {
 		tree := []Namespace{{Name: Root}}
 		chain := map[string][]string{Root: {Root}}
-		for i := 0; i < 40; i++ {
+		for i := range 40 {
 			parent := tree[random.Intn(len(tree))].Name
 			name := parent + "-" + string(rune('a'+i%26)) + strings.Repeat("x", i/26)
 			if parent == Root {

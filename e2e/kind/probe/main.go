@@ -36,7 +36,7 @@ func dial(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadGateway)
 		return
 	}
-	defer connection.Close()
+	defer func() { _ = connection.Close() }()
 	fmt.Fprintf(w, "connected to %s\n", connection.RemoteAddr())
 }
 
