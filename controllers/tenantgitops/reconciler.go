@@ -107,6 +107,8 @@ type pass struct {
 	// deployKeys and ageRecipient are public halves of generated keys.
 	deployKeys   map[string]string
 	ageRecipient string
+	// said is what the status says of each source, where the spec has not changed since.
+	said map[string]gitopsv1.SourceStatus
 	// gone: the TenantGitOps has been let go, so there is no status to write.
 	gone bool
 }

@@ -2,6 +2,7 @@ package tenantgitops
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +23,6 @@ const maxMessage = 4096
 // fetchedSource is what the status reads of a GitRepository or OCIRepository.
 type fetchedSource struct {
 	generation int64
-	observed   int64
 	conditions []metav1.Condition
 	artifact   *meta.Artifact
 }
@@ -31,12 +31,12 @@ func (l *live) fetched(source gitopsv1.Source) *fetchedSource {
 	name := names.FluxObject(source.Name)
 	if source.OCI != nil {
 		if repository, ok := l.ociRepositories[name]; ok {
-			return &fetchedSource{repository.Generation, repository.Status.ObservedGeneration, repository.Status.Conditions, repository.Status.Artifact}
+			return &fetchedSource{repository.Generation, repository.Status.Conditions, repository.Status.Artifact}
 		}
 		return nil
 	}
 	if repository, ok := l.gitRepositories[name]; ok {
-		return &fetchedSource{repository.Generation, repository.Status.ObservedGeneration, repository.Status.Conditions, repository.Status.Artifact}
+		return &fetchedSource{repository.Generation, repository.Status.Conditions, repository.Status.Artifact}
 	}
 	return nil
 }
@@ -50,6 +50,8 @@ type sourceInput struct {
 	kustomization *kustomizev1.Kustomization
 	controller    *gitopsv1.ControllerStatus
 	deployKey     string
+	// before is what was said last; empty where the spec has changed since.
+	before gitopsv1.SourceStatus
 }
 
 // sourceStatus computes the status of a source: the first thing that is wrong
@@ -68,8 +70,47 @@ func sourceStatus(in sourceInput) gitopsv1.SourceStatus {
 		status.Applications = countApplications(k)
 	}
 	status.Ready, status.Reason, status.Message = in.verdict()
+	if status.Ready == metav1.ConditionUnknown && in.repeats(status.Revision) {
+		status.Ready, status.Reason, status.Message = in.before.Ready, in.before.Reason, in.before.Message
+	}
 	status.Message = truncate(status.Message)
 	return status
+}
+
+// applyFailures are the reasons with which Flux ends an attempt to apply.
+var applyFailures = []string{
+	meta.ArtifactFailedReason, meta.BuildFailedReason, meta.ReconciliationFailedReason,
+	meta.PruneFailedReason, meta.HealthCheckFailedReason,
+}
+
+// repeats says whether Flux is only doing again, at an interval, what it has done:
+// what that came to stands until it comes to something else.
+func (in sourceInput) repeats(revision string) bool {
+	if in.kustomization == nil || in.before.Revision != revision {
+		return false
+	}
+	condition := readyCondition(in.kustomization.Status.Conditions, in.kustomization.Generation)
+	if condition == nil || condition.Status != metav1.ConditionUnknown {
+		return false
+	}
+	switch in.before.Ready {
+	case metav1.ConditionTrue:
+		return in.before.Reason == gitopsv1.ReasonSucceeded && in.before.AppliedRevision == revision
+	case metav1.ConditionFalse:
+		return slices.Contains(applyFailures, in.before.Reason)
+	default:
+		return false
+	}
+}
+
+// readyCondition returns the Ready condition if it is about the object as it is now.
+// Flux sets the status' observedGeneration only when it succeeds.
+func readyCondition(conditions []metav1.Condition, generation int64) *metav1.Condition {
+	condition := apimeta.FindStatusCondition(conditions, meta.ReadyCondition)
+	if condition == nil || condition.ObservedGeneration < generation {
+		return nil
+	}
+	return condition
 }
 
 func (in sourceInput) verdict() (metav1.ConditionStatus, string, string) {
@@ -92,10 +133,10 @@ func (in sourceInput) verdict() (metav1.ConditionStatus, string, string) {
 }
 
 func (in sourceInput) fetchVerdict() (metav1.ConditionStatus, string, string, bool) {
-	if in.fetched == nil || in.fetched.observed < in.fetched.generation {
+	if in.fetched == nil {
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "waiting for the repository to be fetched", true
 	}
-	condition := apimeta.FindStatusCondition(in.fetched.conditions, meta.ReadyCondition)
+	condition := readyCondition(in.fetched.conditions, in.fetched.generation)
 	switch {
 	case condition == nil || condition.Status == metav1.ConditionUnknown:
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "fetching the repository", true
@@ -121,8 +162,12 @@ func (in sourceInput) credentialHint() string {
 }
 
 func (in sourceInput) applyVerdict() (metav1.ConditionStatus, string, string) {
+	var condition *metav1.Condition
 	k := in.kustomization
-	if k == nil || k.Status.ObservedGeneration < k.Generation {
+	if k != nil {
+		condition = readyCondition(k.Status.Conditions, k.Generation)
+	}
+	if condition == nil {
 		if in.controller != nil && !in.controller.Ready {
 			message := "the tenant's controller does not run yet"
 			if in.controller.LastTermination != "" {
@@ -132,9 +177,11 @@ func (in sourceInput) applyVerdict() (metav1.ConditionStatus, string, string) {
 		}
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "waiting for the repository to be applied"
 	}
-	condition := apimeta.FindStatusCondition(k.Status.Conditions, meta.ReadyCondition)
 	switch {
-	case condition == nil || condition.Status == metav1.ConditionUnknown:
+	case condition.Reason == meta.DependencyNotReadyReason:
+		// The failure, if there is one, is that of the dependency.
+		return metav1.ConditionUnknown, condition.Reason, condition.Message
+	case condition.Status == metav1.ConditionUnknown || isPassing(condition):
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "applying the repository"
 	case condition.Status == metav1.ConditionFalse:
 		return metav1.ConditionFalse, condition.Reason, condition.Message
@@ -142,6 +189,23 @@ func (in sourceInput) applyVerdict() (metav1.ConditionStatus, string, string) {
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "applying " + in.fetched.artifact.Revision
 	}
 	return metav1.ConditionTrue, gitopsv1.ReasonSucceeded, "applied " + k.Status.LastAppliedRevision
+}
+
+// isPassing says whether a condition that calls itself a failure stands for the wait
+// for something that is there by now: the Kustomization was looked at before the
+// repository was fetched, or its health checks gave way to a newer attempt.
+func isPassing(condition *metav1.Condition) bool {
+	if condition.Status != metav1.ConditionFalse {
+		return false
+	}
+	switch condition.Reason {
+	case meta.HealthCheckCanceledReason:
+		return true
+	case meta.ArtifactFailedReason:
+		return strings.HasPrefix(condition.Message, "Source ") || strings.HasSuffix(condition.Message, `" not found`)
+	default:
+		return false
+	}
 }
 
 // firstApplied is when the applied revision was applied first. Flux notes each

@@ -19,6 +19,12 @@ import (
 func (p *pass) report(_ context.Context, out outcome, err error) {
 	before := p.tenant.Status.DeepCopy()
 	status := &p.tenant.Status
+	p.said = map[string]gitopsv1.SourceStatus{}
+	if before.ObservedGeneration == p.tenant.Generation {
+		for _, source := range before.Sources {
+			p.said[source.Name] = source
+		}
+	}
 	status.ObservedGeneration = p.tenant.Generation
 	status.Shard = names.Shard(p.tenant.Namespace)
 	if p.live != nil {
@@ -45,6 +51,7 @@ func (p *pass) reportSources(status *gitopsv1.TenantGitOpsStatus) {
 			kustomization: p.live.kustomizations[names.FluxObject(source.Name)],
 			controller:    status.Controller,
 			deployKey:     p.deployKeys[source.Name],
+			before:        p.said[source.Name],
 		}))
 	}
 	for _, name := range sortedKeys(p.live.kustomizations) {
@@ -200,24 +207,24 @@ func (p *pass) setConditions(v verdict) {
 	}
 }
 
-// recordEvents records an event for each source, and for the whole, whose state
-// is another than before.
+// recordEvents records an event for each source whose state is another than before,
+// and one for the whole where no source's says it already.
 func (p *pass) recordEvents(before *gitopsv1.TenantGitOpsStatus, v verdict) {
 	if p.terminating {
 		return
 	}
+	told := false
 	for _, source := range p.tenant.Status.Sources {
 		at := slices.IndexFunc(before.Sources, func(s gitopsv1.SourceStatus) bool { return s.Name == source.Name })
 		var was gitopsv1.SourceStatus
 		if at >= 0 {
 			was = before.Sources[at]
 		}
-		switch {
-		case source.Ready == metav1.ConditionFalse && (was.Ready != source.Ready || was.Reason != source.Reason):
-			p.Events.Eventf(p.tenant, nil, corev1.EventTypeWarning, source.Reason, "Reconcile", "source %s: %s", source.Name, eventText(source.Message))
-		case source.Ready == metav1.ConditionTrue && (was.Ready != source.Ready || was.AppliedRevision != source.AppliedRevision) && source.Reason != gitopsv1.ReasonSuspended:
-			p.Events.Eventf(p.tenant, nil, corev1.EventTypeNormal, source.Reason, "Reconcile", "source %s: applied %s, %d applications", source.Name, source.AppliedRevision, source.Applications)
-		}
+		told = p.recordSourceEvent(was, source) || told
+	}
+	sources := p.tenant.Status.Sources
+	if told && (v.reason == gitopsv1.ReasonSucceeded || v.reason == gitopsv1.ReasonSourceFailed || len(sources) == 1 && v.reason == sources[0].Reason) {
+		return
 	}
 	was := apimeta.FindStatusCondition(before.Conditions, meta.ReadyCondition)
 	if was != nil && was.Status == v.ready && was.Reason == v.reason {
@@ -232,6 +239,27 @@ func (p *pass) recordEvents(before *gitopsv1.TenantGitOpsStatus, v verdict) {
 		kind = corev1.EventTypeWarning
 	}
 	p.Events.Eventf(p.tenant, nil, kind, v.reason, "Reconcile", "%s", eventText(v.message))
+}
+
+// recordSourceEvent records an event if the state of a source is another than before.
+func (p *pass) recordSourceEvent(was, source gitopsv1.SourceStatus) bool {
+	kind := corev1.EventTypeNormal
+	var note string
+	switch {
+	case source.Reason == gitopsv1.ReasonSuspended:
+		if was.Reason == source.Reason || p.tenant.Spec.Suspend {
+			return false
+		}
+		note = "suspended"
+	case source.Ready == metav1.ConditionFalse && (was.Ready != source.Ready || was.Reason != source.Reason):
+		kind, note = corev1.EventTypeWarning, source.Message
+	case source.Ready == metav1.ConditionTrue && (was.Ready != source.Ready || was.AppliedRevision != source.AppliedRevision):
+		note = fmt.Sprintf("applied %s, %d applications", source.AppliedRevision, source.Applications)
+	default:
+		return false
+	}
+	p.Events.Eventf(p.tenant, nil, kind, source.Reason, "Reconcile", "%s", eventText(fmt.Sprintf("source %s: %s", source.Name, note)))
+	return true
 }
 
 // maxEvent is the API's bound of an event's note, in bytes.
