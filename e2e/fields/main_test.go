@@ -61,7 +61,10 @@ func run(m *testing.M) (code int) {
 		if err := harness.Install(ctx, c, root); err != nil {
 			return err
 		}
-		operator, err = harness.Start(ctx, c, harness.Config(), nil)
+		config := harness.Config()
+		// So that sources which wait for others are looked at again soon.
+		config.Stamp.Controller.ExtraArgs = []string{"--requeue-dependency=1s"}
+		operator, err = harness.Start(ctx, c, config, nil)
 		return err
 	})
 }

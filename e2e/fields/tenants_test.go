@@ -114,6 +114,13 @@ func specOf(application *unstructured.Unstructured, field string) string {
 	return fmt.Sprint(value)
 }
 
+func wantSpec(t *testing.T, application *unstructured.Unstructured, field, want string) {
+	t.Helper()
+	if got := specOf(application, field); got != want {
+		t.Errorf("%s %s has %s %q, want %q", application.GetKind(), application.GetName(), field, got, want)
+	}
+}
+
 // fluxName is the name of a source's Flux objects.
 func fluxName(source string) string { return "gitops-" + source }
 

@@ -73,13 +73,13 @@ type Source struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('10s') && duration(self) <= duration('24h')",message="retryInterval must be between 10s and 24h"
 	RetryInterval *metav1.Duration `json:"retryInterval,omitempty"`
 
-	// Timeout of building, applying and waiting for health, 1s to 1h.
+	// Timeout of building, applying and waiting for health, 30s to 1h.
 	// +optional
 	// +kubebuilder:default="5m"
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('1h')",message="timeout must be between 1s and 1h"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('30s') && duration(self) <= duration('1h')",message="timeout must be between 30s and 1h: Flux takes a shorter one for 30s"
 	Timeout *metav1.Duration `json:"timeout,omitempty"`
 
 	// Prune deletes applications whose manifest is removed from the repository.
