@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
@@ -106,19 +107,29 @@ func (p *pass) applyGenerated(ctx context.Context, name, purpose string, data ma
 	return nil
 }
 
-// dropDeployKey deletes the deploy key of a source that is gone. The age
-// identity is never deleted: files in the repository are encrypted for it.
-func (p *pass) dropDeployKey(ctx context.Context, source string) error {
-	secret := &corev1.Secret{}
-	key := client.ObjectKey{Namespace: p.tenant.Namespace, Name: names.DeployKeySecret(source)}
-	if err := p.Client.Get(ctx, key, secret); err != nil {
-		if apierrors.IsNotFound(err) {
-			return nil
+// pruneDeployKeys deletes the deploy keys that no source asks for. The age identity is
+// never deleted: files in the repository are encrypted for it.
+func (p *pass) pruneDeployKeys(ctx context.Context) error {
+	wanted := map[string]bool{}
+	for _, source := range p.tenant.Spec.Sources {
+		if source.Git != nil && source.Git.DeployKey == gitopsv1.GenerateKey {
+			wanted[names.DeployKeySecret(source.Name)] = true
 		}
-		return fmt.Errorf("cannot read Secret %s: %w", key, err)
 	}
-	if secret.Labels[stamp.ManagedByLabel] != stamp.ManagedBy || secret.Labels[stamp.GeneratedLabel] != stamp.PurposeDeployKey {
-		return nil
+	secrets := &metav1.PartialObjectMetadataList{}
+	secrets.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("SecretList"))
+	err := p.Uncached.List(ctx, secrets, client.InNamespace(p.tenant.Namespace), client.MatchingLabels{
+		stamp.ManagedByLabel: stamp.ManagedBy, stamp.GeneratedLabel: stamp.PurposeDeployKey,
+	})
+	if err != nil {
+		return fmt.Errorf("cannot list the deploy keys of %s: %w", p.tenant.Namespace, err)
 	}
-	return p.Applier.Delete(ctx, secret)
+	for i := range secrets.Items {
+		if !wanted[secrets.Items[i].Name] {
+			if err := p.Applier.Delete(ctx, &secrets.Items[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -32,41 +32,35 @@ func (p *pass) prune(ctx context.Context, targets []string) (time.Duration, erro
 	if err := p.pruneRepositories(ctx); err != nil {
 		return 0, err
 	}
+	if err := p.pruneDeployKeys(ctx); err != nil {
+		return 0, err
+	}
 	if err := p.pruneTargets(ctx, targets); err != nil {
 		return 0, err
 	}
 	return after, p.prunePolicies(ctx)
 }
 
-// pruneRepositories deletes the sources that no Kustomization reads any more,
-// and the deploy keys that were made for them.
+// pruneRepositories deletes the sources that no Kustomization reads any more.
 func (p *pass) pruneRepositories(ctx context.Context) error {
 	read := map[string]bool{}
 	for _, kustomization := range p.live.kustomizations {
 		read[kustomization.Spec.SourceRef.Kind+"/"+kustomization.Spec.SourceRef.Name] = true
 	}
 	kinds := map[string]string{}
-	keys := map[string]bool{}
 	for _, source := range p.tenant.Spec.Sources {
 		kind := sourcev1.GitRepositoryKind
 		if source.OCI != nil {
 			kind = sourcev1.OCIRepositoryKind
 		}
 		kinds[names.FluxObject(source.Name)] = kind
-		keys[names.FluxObject(source.Name)] = source.Git != nil && source.Git.DeployKey != ""
 	}
 	obsolete := func(kind, name string) bool {
 		return kinds[name] != kind && !read[kind+"/"+name]
 	}
 	for _, name := range sortedKeys(p.live.gitRepositories) {
-		repository := p.live.gitRepositories[name]
-		if source, ok := names.SourceOf(name); ok && !keys[name] && usedDeployKey(repository) {
-			if err := p.dropDeployKey(ctx, source); err != nil {
-				return err
-			}
-		}
 		if obsolete(sourcev1.GitRepositoryKind, name) {
-			if err := p.Applier.Delete(ctx, repository); err != nil {
+			if err := p.Applier.Delete(ctx, p.live.gitRepositories[name]); err != nil {
 				return err
 			}
 		}
@@ -79,13 +73,6 @@ func (p *pass) pruneRepositories(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// usedDeployKey says whether a repository, as it was stamped last, was cloned
-// with a generated key.
-func usedDeployKey(repository *sourcev1.GitRepository) bool {
-	source, ok := names.SourceOf(repository.Name)
-	return ok && repository.Spec.SecretRef != nil && repository.Spec.SecretRef.Name == names.DeployKeySecret(source)
 }
 
 // pruneTargets takes the git account out of the namespaces that no source
