@@ -8,7 +8,6 @@ import (
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
@@ -143,11 +142,7 @@ func letIn(t *testing.T, repository *gitserver.Repository, key string) {
 // generatedSecret reads the Secret with the deploy key of the source "apps".
 func generatedSecret(t *testing.T, namespace string) *corev1.Secret {
 	t.Helper()
-	secret := &corev1.Secret{}
-	if err := cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: deployKeySecret}, secret); err != nil {
-		t.Fatal(err)
-	}
-	return secret
+	return readSecret(t, namespace, deployKeySecret)
 }
 
 // secondLine of a key in PEM form is a piece of it that nothing else has.

@@ -29,6 +29,13 @@ func newTenant(t *testing.T, namespace string) string {
 	t.Helper()
 	t.Parallel()
 	harness.NewTenant(t, cluster.Client, namespace)
+	deleteAfter(t, namespace)
+	return namespace
+}
+
+// deleteAfter deletes the TenantGitOps of a namespace when the test has ended.
+func deleteAfter(t *testing.T, namespace string) {
+	t.Helper()
 	t.Cleanup(func() {
 		tenant := &gitopsv1.TenantGitOps{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: gitopsv1.TenantGitOpsName}}
 		// The test's own context has ended.
@@ -36,7 +43,6 @@ func newTenant(t *testing.T, namespace string) string {
 			t.Errorf("cannot delete the TenantGitOps of %s: %v", namespace, err)
 		}
 	})
-	return namespace
 }
 
 // newRepository makes a public repository with one commit.
