@@ -8,6 +8,9 @@ export CGO_ENABLED := 0
 # The demo's kind of cluster: embedded or kind. KEEP=1 leaves a kind cluster at the end.
 CLUSTER ?= embedded
 KEEP ?=
+# The operator's image, for "make image".
+IMAGE ?=
+PUSH ?=
 
 .PHONY: help
 help: ## List the targets.
@@ -49,6 +52,12 @@ verify-generated: ## Fail if what is generated is not what lies in the tree.
 .PHONY: build
 build: ## Build the operator into bin/.
 	go build -trimpath -ldflags='-s -w' -o bin/gitops-operator ./cmd/gitops-operator
+
+.PHONY: image
+image: build ## Build the operator's image, IMAGE, and push it with PUSH=1.
+	@test -n "$(IMAGE)" || { echo "name the image: make image IMAGE=registry/name:tag" >&2; exit 2; }
+	docker build -t $(IMAGE) .
+	$(if $(PUSH),docker push $(IMAGE))
 
 .PHONY: programs
 programs: ## Build all programs that tests and demo run, into the cache outside the tree.
