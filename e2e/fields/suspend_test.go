@@ -78,12 +78,12 @@ type watchedSource struct {
 // twoSources applies two repositories with one application each.
 func twoSources(t *testing.T, namespace string) (paused, awake watchedSource) {
 	t.Helper()
-	make := func(name string) (watchedSource, string) {
+	newSource := func(name string) (watchedSource, string) {
 		repository, commit := newRepository(t, namespace+"/"+name, map[string]string{"app.yaml": fixtures.Redis(name, 1)})
 		return watchedSource{source: fromGit(t, namespace, name, repository), repository: repository}, commit
 	}
-	paused, first := make("paused")
-	awake, second := make("awake")
+	paused, first := newSource("paused")
+	awake, second := newSource("awake")
 	write(t, namespace, paused.source, awake.source)
 	awaitSourceApplied(t, namespace, "paused", first)
 	awaitSourceApplied(t, namespace, "awake", second)
