@@ -12,6 +12,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/names"
 	"github.com/cozystack/gitops-operator/internal/platform"
 	"github.com/cozystack/gitops-operator/internal/stamp"
@@ -122,6 +123,32 @@ func (l *live) fluxObject(obj client.Object) client.Object {
 		}
 	}
 	return nil
+}
+
+// builtWith says by which rules the artifact of a source was put together, as far as
+// they are not the default. Flux applies an artifact again when its revision changes;
+// with other rules the same revision has another content.
+func (l *live) builtWith(source gitopsv1.Source) string {
+	var rules []any
+	name := names.FluxObject(source.Name)
+	if repository, ok := l.gitRepositories[name]; ok && source.Git != nil {
+		status := repository.Status
+		if status.ObservedIgnore != nil || status.ObservedRecurseSubmodules || len(status.ObservedSparseCheckout) > 0 {
+			rules = []any{status.ObservedIgnore, status.ObservedRecurseSubmodules, status.ObservedSparseCheckout}
+		}
+	}
+	if repository, ok := l.ociRepositories[name]; ok && source.OCI != nil {
+		status := repository.Status
+		if status.ObservedIgnore != nil || status.ObservedLayerSelector != nil {
+			rules = []any{status.ObservedIgnore, status.ObservedLayerSelector}
+		}
+	}
+	if rules == nil {
+		return ""
+	}
+	// Strings and booleans: this cannot fail.
+	digest, _ := stamp.Digest(rules)
+	return digest
 }
 
 // deletedAccounts are the accounts, Roles and bindings that are being deleted and

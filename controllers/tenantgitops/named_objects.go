@@ -104,6 +104,9 @@ func (p *pass) checkNamed(ctx context.Context) (stamp.NamedObjects, map[string]s
 				fetchedWith = append(fetchedWith, version)
 			}
 		}
+		if built := p.live.builtWith(source); built != "" {
+			appliedWith = append(appliedWith, built)
+		}
 		var digests stamp.Requested
 		var err error
 		if digests.Source, err = p.requestDigest(fetchedWith); err != nil {

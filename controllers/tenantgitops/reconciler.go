@@ -42,6 +42,7 @@ type Reconciler struct {
 
 	platform *platformReader
 	named    *namedObjectWatch
+	written  lastWritten
 }
 
 // outcome is what a pass over a TenantGitOps came to.
@@ -66,10 +67,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err := r.Client.Get(ctx, req.NamespacedName, tenant); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.named.Forget(req.Namespace)
+			r.written.Forget(req.NamespacedName)
 			return ctrl.Result{}, nil
 		}
 		return ctrl.Result{}, fmt.Errorf("cannot read TenantGitOps %s: %w", req.NamespacedName, err)
 	}
+	tenant = r.written.Newer(tenant)
 	before := tenant.DeepCopy()
 
 	pass := &pass{Reconciler: r, tenant: tenant}
@@ -198,10 +201,15 @@ func (r *Reconciler) writeStatus(ctx context.Context, before, after *gitopsv1.Te
 	}
 	base := after.DeepCopy()
 	base.Status = before.Status
-	err := r.Client.Status().Patch(ctx, after.DeepCopy(), client.MergeFrom(base), client.FieldOwner(apply.FieldManager))
-	if client.IgnoreNotFound(err) != nil {
+	stored := after.DeepCopy()
+	err := r.Client.Status().Patch(ctx, stored, client.MergeFrom(base), client.FieldOwner(apply.FieldManager))
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("cannot write the status of TenantGitOps %s: %w", client.ObjectKeyFromObject(after), err)
 	}
+	r.written.Remember(stored)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -230,7 +231,7 @@ func (p *pass) recordEvents(before *gitopsv1.TenantGitOpsStatus, v verdict) {
 	if was != nil && was.Status == v.ready && was.Reason == v.reason {
 		return
 	}
-	if v.reason == gitopsv1.ReasonProgressing {
+	if v.ready == metav1.ConditionUnknown && v.reason != gitopsv1.ReasonTerminating {
 		// On the way is no state to be told of.
 		return
 	}
@@ -258,7 +259,10 @@ func (p *pass) recordSourceEvent(was, source gitopsv1.SourceStatus) bool {
 	default:
 		return false
 	}
-	p.Events.Eventf(p.tenant, nil, kind, source.Reason, "Reconcile", "%s", eventText(fmt.Sprintf("source %s: %s", source.Name, note)))
+	// Two events of one reason on one object count as the same, whatever they say; what
+	// they relate to tells those of two sources apart.
+	related := &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: p.tenant.Namespace, Name: names.FluxObject(source.Name)}}
+	p.Events.Eventf(p.tenant, related, kind, source.Reason, "Reconcile", "%s", eventText(fmt.Sprintf("source %s: %s", source.Name, note)))
 	return true
 }
 

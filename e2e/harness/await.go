@@ -16,7 +16,7 @@ import (
 )
 
 // Patience bounds every wait of the tests; none of them takes near as long.
-const Patience = 2 * time.Minute
+const Patience = 90 * time.Second
 
 const poll = 100 * time.Millisecond
 
@@ -25,8 +25,11 @@ func Await(t *testing.T, what string, look func(context.Context) (done bool, see
 	t.Helper()
 	var seen string
 	err := wait.PollUntilContextTimeout(t.Context(), poll, Patience, true, func(ctx context.Context) (bool, error) {
-		var done bool
-		done, seen = look(ctx)
+		done, text := look(ctx)
+		if ctx.Err() == nil {
+			// A look cut off by the end of the wait saw only that.
+			seen = text
+		}
 		return done, nil
 	})
 	if err != nil {

@@ -69,7 +69,9 @@ func Install(ctx context.Context, c *embedded.Cluster, root string) error {
 // Operator is an operator in this process, with its own service account.
 type Operator struct {
 	cancel context.CancelFunc
-	done   chan error
+	// done is closed when the operator has ended, with err.
+	done chan struct{}
+	err  error
 }
 
 // Start starts an operator. wrap, if given, may change how it reaches the API
@@ -89,17 +91,20 @@ func Start(ctx context.Context, c *embedded.Cluster, config tenantgitops.Config,
 		return nil, err
 	}
 	running, cancel := context.WithCancel(context.Background())
-	o := &Operator{cancel: cancel, done: make(chan error, 1)}
-	go func() { o.done <- mgr.Start(running) }()
+	o := &Operator{cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(o.done)
+		o.err = mgr.Start(running)
+	}()
 	return o, nil
 }
 
-// Stop ends the operator and waits for it.
+// Stop ends the operator and waits for it; it may be called again.
 func (o *Operator) Stop() error {
 	o.cancel()
 	select {
-	case err := <-o.done:
-		return err
+	case <-o.done:
+		return o.err
 	case <-time.After(Patience):
 		return errors.New("the operator did not stop")
 	}
