@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -42,7 +43,10 @@ type Reconciler struct {
 
 	platform *platformReader
 	named    *namedObjectWatch
-	written  lastWritten
+	// halts holds, by UID, the generation of each Deployment that was reported to
+	// hold up a roll-out.
+	halts   sync.Map
+	written lastWritten
 }
 
 // outcome is what a pass over a TenantGitOps came to.

@@ -38,7 +38,7 @@ func (p *pass) controllers(ctx context.Context, digest string) ([]rollout.Contro
 }
 
 // reportHalt says, where an admin looks and no tenant can, which controllers
-// hold up the roll-out. Those that are current and not ready are the cause;
+// hold up the roll-out, once for each. Those that are current and not ready are the cause;
 // those that are not yet current are only waiting themselves.
 func (p *pass) reportHalt(ctx context.Context, verdict rollout.Verdict) {
 	var deployments appsv1.DeploymentList
@@ -49,6 +49,9 @@ func (p *pass) reportHalt(ctx context.Context, verdict rollout.Verdict) {
 		deployment := &deployments.Items[i]
 		tenant := deployment.Labels[stamp.TenantLabel]
 		if !slices.Contains(verdict.WaitsFor, tenant) || controllerReady(deployment) {
+			continue
+		}
+		if generation, told := p.halts.Swap(deployment.UID, deployment.Generation); told && generation == deployment.Generation {
 			continue
 		}
 		ctrl.LoggerFrom(ctx).Info("controller update waits", "for", tenant, "deployment", deployment.Name)

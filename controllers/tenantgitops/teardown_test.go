@@ -3,9 +3,7 @@ package tenantgitops_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
-	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -204,59 +202,3 @@ func TestWaitingTeardownSaysWhatItWaitsFor(t *testing.T) {
 
 // missingImage is one that the runner cannot pull.
 const missingImage = "registry.example.org/gone:v0"
-
-// TestDeletedNamespaceTerminates deletes the namespace of an enabled tenant again
-// and again: with a healthy controller, with one whose image is missing, and with
-// deletionPolicy Delete. Each must be gone within two minutes.
-func TestDeletedNamespaceTerminates(t *testing.T) {
-	const rounds = 7
-	for _, tc := range []struct {
-		name   string
-		image  string
-		policy string
-	}{
-		{"healthy", harness.ControllerImage, "Orphan"},
-		{"imageless", missingImage, "Orphan"},
-		{"deleting", harness.ControllerImage, "Delete"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			config := harness.Config()
-			config.Stamp.Controller.Image = tc.image
-			healthy := tc.image == harness.ControllerImage
-			git := harness.NewGitServer(t)
-			for round := range rounds {
-				namespace := fmt.Sprintf("tenant-end%s%d", tc.name, round)
-				// A controller that never ran has put no finalizer on; so that there is
-				// one to be rescued, a good controller applies first.
-				good, err := harness.Start(t.Context(), cluster, harness.Config(), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				applied(t, git, namespace, func(s *gitopsv1.Source) { s.DeletionPolicy = tc.policy })
-				if !healthy {
-					if err := good.Stop(); err != nil {
-						t.Fatal(err)
-					}
-					if good, err = harness.Start(t.Context(), cluster, config, nil); err != nil {
-						t.Fatal(err)
-					}
-					harness.AwaitCondition(t, cluster.Client, namespace, metav1.ConditionFalse, "ImagePull")
-				}
-				ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
-				began := time.Now()
-				if err := cluster.Client.Delete(t.Context(), ns); err != nil {
-					t.Fatal(err)
-				}
-				harness.AwaitGone(t, cluster.Client, ns)
-				t.Logf("round %d: gone after %s", round+1, time.Since(began).Round(100*time.Millisecond))
-				harness.Await(t, "nothing to be left behind", func(context.Context) (bool, string) {
-					left := leftovers(t, namespace)
-					return len(left) == 0, strings.Join(left, ", ")
-				})
-				if err := good.Stop(); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
-}

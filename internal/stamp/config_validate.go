@@ -3,6 +3,7 @@ package stamp
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,6 +26,9 @@ var keptFlags = []string{
 	"metrics-addr",
 	"health-addr",
 }
+
+// oneGate is one feature gate: a list in one value could name any.
+var oneGate = regexp.MustCompile(`^[A-Za-z0-9]+=(true|false)$`)
 
 // Validate says what is wrong with the configuration of the controllers.
 func (c Config) Validate() error {
@@ -50,7 +54,8 @@ func (c Config) Validate() error {
 		}
 	}
 	for _, gate := range c.Controller.FeatureGates {
-		if name, _, ok := strings.Cut(gate, "="); !ok || name == "DisableConfigWatchers" {
+		name, _, _ := strings.Cut(gate, "=")
+		if !oneGate.MatchString(gate) || name == "DisableConfigWatchers" {
 			errs = append(errs, fmt.Errorf("feature gate %q of the controllers is not allowed: write Name=true or Name=false, and not DisableConfigWatchers, which the operator sets itself", gate))
 		}
 	}

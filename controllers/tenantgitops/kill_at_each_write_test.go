@@ -1,0 +1,194 @@
+package tenantgitops_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cozystack/gitops-operator/e2e/fixtures"
+	"github.com/cozystack/gitops-operator/e2e/harness"
+	"github.com/cozystack/gitops-operator/internal/stamp"
+)
+
+// dyingOperator is an operator that dies with its n-th write: the API server
+// carries the write out, the operator never hears of it, and nothing that it
+// sends afterwards arrives.
+type dyingOperator struct {
+	left atomic.Int64
+	dead chan struct{}
+	over atomic.Bool
+}
+
+func dieAtWrite(n int) *dyingOperator {
+	d := &dyingOperator{dead: make(chan struct{})}
+	d.left.Store(int64(n))
+	return d
+}
+
+var errKilled = errors.New("the operator has been killed")
+
+func (d *dyingOperator) wrap(config *rest.Config) {
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			if d.over.Load() {
+				return nil, errKilled
+			}
+			if !isWrite(request) || d.left.Add(-1) != 0 {
+				return next.RoundTrip(request)
+			}
+			response, err := next.RoundTrip(request)
+			if err == nil {
+				_ = response.Body.Close()
+			}
+			d.over.Store(true)
+			close(d.dead)
+			return nil, errKilled
+		})
+	})
+}
+
+// isWrite says whether a request may change something that lasts: dry runs,
+// events and access reviews do not.
+func isWrite(request *http.Request) bool {
+	if request.Method == http.MethodGet || request.URL.Query().Get("dryRun") != "" {
+		return false
+	}
+	for _, harmless := range []string{"/events", "selfsubjectaccessreviews"} {
+		if len(request.URL.Path) >= len(harmless) && request.URL.Path[len(request.URL.Path)-len(harmless):] == harmless {
+			return false
+		}
+	}
+	return true
+}
+
+// runToTheEndOrDeath runs an operator that dies at its n-th write until it is
+// dead, or until done. It returns whether it died.
+func runToTheEndOrDeath(t *testing.T, n int, done func() bool) (died bool) {
+	t.Helper()
+	d := dieAtWrite(n)
+	o, err := harness.Start(t.Context(), cluster, harness.Config(), d.wrap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.After(harness.Patience)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-d.dead:
+			// A killed process does not stop in good order; its errors say only that.
+			_ = o.Stop()
+			return true
+		case <-deadline:
+			_ = o.Stop()
+			t.Fatalf("the operator neither died at write %d nor came to its end", n)
+		case <-tick.C:
+			if done() {
+				if err := o.Stop(); err != nil {
+					t.Fatal(err)
+				}
+				return false
+			}
+		}
+	}
+}
+
+// TestKilledAtEachWrite kills an operator at its first write, the next one at
+// its second, and so on: first while a tenant is enabled, then while it is taken
+// down. Each time the next operator must come to the same end.
+func TestKilledAtEachWrite(t *testing.T) {
+	git := harness.NewGitServer(t)
+	repository, commit := harness.NewRepository(t, git, "kill", map[string]string{"db.yaml": fixtures.Postgres("db", "1Gi")})
+
+	const limit = 60
+	for n := 1; ; n++ {
+		if n > limit {
+			t.Fatalf("after %d writes the operator has not come to its end", limit)
+		}
+		namespace := fmt.Sprintf("tenant-kill%d", n)
+		harness.NewTenant(t, cluster.Client, namespace)
+		source := harness.HTTPS(t, cluster.Client, git, namespace, "apps", repository)
+		harness.Write(t, cluster.Client, namespace, source)
+
+		isApplied := func() bool {
+			tenant := harness.Read(t, cluster.Client, namespace)
+			return len(tenant.Status.Sources) == 1 && tenant.Status.Sources[0].Ready == metav1.ConditionTrue &&
+				tenant.Status.AppliedRevision != "" && tenant.Status.Applications == 1
+		}
+		diedUp := runToTheEndOrDeath(t, n, isApplied)
+		if diedUp {
+			o, err := harness.Start(t.Context(), cluster, harness.Config(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			harness.AwaitApplied(t, cluster.Client, namespace, commit)
+			if err := o.Stop(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		checkStamped(t, namespace)
+
+		if err := cluster.Client.Delete(t.Context(), tenantGitOps(namespace)); err != nil {
+			t.Fatal(err)
+		}
+		isGone := func() bool { return !exists(t, tenantGitOps(namespace)) }
+		diedDown := runToTheEndOrDeath(t, n, isGone)
+		if diedDown {
+			o, err := harness.Start(t.Context(), cluster, harness.Config(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			harness.AwaitGone(t, cluster.Client, tenantGitOps(namespace))
+			if err := o.Stop(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if left := leftovers(t, namespace); len(left) > 0 {
+			t.Errorf("killed at write %d of the teardown: left behind: %v", n, left)
+		}
+		if !exists(t, fixtures.Application("Postgres", namespace, "db")) {
+			t.Errorf("killed at write %d of the teardown: the application is gone", n)
+		}
+		if !diedUp && !diedDown {
+			t.Logf("killed at each of the first %d writes up and down", n-1)
+			return
+		}
+	}
+}
+
+// checkStamped looks that all that belongs to a tenant is there, once.
+func checkStamped(t *testing.T, namespace string) {
+	t.Helper()
+	for _, want := range []struct {
+		list  client.ObjectList
+		count int
+	}{
+		{&corev1.ServiceAccountList{}, 2},
+		{&rbacv1.RoleList{}, 2},
+		{&rbacv1.RoleBindingList{}, 3},
+		{&appsv1.DeploymentList{}, 1},
+		{&networkingv1.NetworkPolicyList{}, 1},
+		{&sourcev1.GitRepositoryList{}, 1},
+		{&kustomizev1.KustomizationList{}, 1},
+	} {
+		if err := cluster.Client.List(t.Context(), want.list, client.MatchingLabels{stamp.TenantLabel: namespace}); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(items(t, want.list)); got != want.count {
+			t.Errorf("%s: %d in %T, want %d", namespace, got, want.list, want.count)
+		}
+	}
+}
