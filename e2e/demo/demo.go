@@ -73,6 +73,9 @@ func (d *demo) tearDown() error {
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("take the demo down: %w", err)
 	}
+	if !d.keepDir {
+		d.say("nothing is left running")
+	}
 	return nil
 }
 
