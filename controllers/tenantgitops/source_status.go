@@ -90,7 +90,7 @@ func (in sourceInput) repeats(revision string) bool {
 		return false
 	}
 	condition := readyCondition(in.kustomization.Status.Conditions, in.kustomization.Generation)
-	if condition == nil || condition.Status != metav1.ConditionUnknown {
+	if condition == nil || !isOnTheWay(condition) {
 		return false
 	}
 	switch in.before.Ready {
@@ -181,7 +181,7 @@ func (in sourceInput) applyVerdict() (metav1.ConditionStatus, string, string) {
 	case condition.Reason == meta.DependencyNotReadyReason:
 		// The failure, if there is one, is that of the dependency.
 		return metav1.ConditionUnknown, condition.Reason, condition.Message
-	case condition.Status == metav1.ConditionUnknown || isPassing(condition):
+	case isOnTheWay(condition):
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "applying the repository"
 	case condition.Status == metav1.ConditionFalse:
 		return metav1.ConditionFalse, condition.Reason, condition.Message
@@ -191,15 +191,16 @@ func (in sourceInput) applyVerdict() (metav1.ConditionStatus, string, string) {
 	return metav1.ConditionTrue, gitopsv1.ReasonSucceeded, "applied " + k.Status.LastAppliedRevision
 }
 
-// isPassing says whether a condition that calls itself a failure stands for the wait
-// for something that is there by now: the Kustomization was looked at before the
-// repository was fetched, or its health checks gave way to a newer attempt.
-func isPassing(condition *metav1.Condition) bool {
+// isOnTheWay says whether Flux has still to come to an end, also where a condition
+// calls itself a failure: a dependency is looked at again itself, the Kustomization was
+// looked at before the repository was fetched, or its health checks gave way to a newer
+// attempt.
+func isOnTheWay(condition *metav1.Condition) bool {
 	if condition.Status != metav1.ConditionFalse {
-		return false
+		return condition.Status == metav1.ConditionUnknown
 	}
 	switch condition.Reason {
-	case meta.HealthCheckCanceledReason:
+	case meta.DependencyNotReadyReason, meta.HealthCheckCanceledReason:
 		return true
 	case meta.ArtifactFailedReason:
 		return strings.HasPrefix(condition.Message, "Source ") || strings.HasSuffix(condition.Message, `" not found`)
