@@ -72,7 +72,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		if apierrors.IsNotFound(err) {
 			r.named.Forget(req.Namespace)
 			r.written.Forget(req.NamespacedName)
-			return ctrl.Result{}, nil
+			return r.takeDownAbandoned(ctx, req.NamespacedName)
 		}
 		return ctrl.Result{}, fmt.Errorf("cannot read TenantGitOps %s: %w", req.NamespacedName, err)
 	}
@@ -89,6 +89,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	if pass.gone {
 		return ctrl.Result{}, nil
+	}
+	if ctx.Err() != nil || apierrors.IsConflict(err) {
+		// The operator ends, or was told of a change that it had not seen yet: neither
+		// says anything about the tenant.
+		return ctrl.Result{}, err
 	}
 	pass.report(ctx, out, err)
 	if statusErr := r.writeStatus(ctx, before, tenant); statusErr != nil {

@@ -35,9 +35,9 @@ func images(ctx context.Context, prefix string) (map[string]string, map[string]b
 }
 
 // TestImageRollsInWavesAndHaltsAtTheFirstBrokenOne enables six tenants with a
-// batch of two, rolls a broken image, and puts a good one in its place.
+// batch of two (their names sort before all others), rolls a broken image, and puts a good one in its place.
 func TestImageRollsInWavesAndHaltsAtTheFirstBrokenOne(t *testing.T) {
-	const prefix = "tenant-wave"
+	const prefix = "tenant-aaawave"
 	config := harness.Config()
 	first := harness.WithOperator(t, cluster, config)
 	git := harness.NewGitServer(t)

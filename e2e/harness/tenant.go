@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,12 +11,20 @@ import (
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
 )
 
-// NewTenant makes a tenant, with its ancestors, and returns its namespace.
+// NewTenant makes a tenant, with its ancestors, and returns its namespace. When
+// the test ends its TenantGitOps is deleted, so that its controller does not run
+// for the length of all tests: the operator of the next test takes it down.
 func NewTenant(t *testing.T, c client.Client, namespace string) string {
 	t.Helper()
 	if err := fixtures.CreateTenant(t.Context(), c, namespace); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		tenant := &gitopsv1.TenantGitOps{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: gitopsv1.TenantGitOpsName}}
+		if err := client.IgnoreNotFound(c.Delete(context.Background(), tenant)); err != nil {
+			t.Errorf("cannot delete the TenantGitOps of %s: %v", namespace, err)
+		}
+	})
 	return namespace
 }
 
