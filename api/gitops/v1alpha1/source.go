@@ -160,7 +160,7 @@ type GitSource struct {
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="self.matches('^(https|ssh)://[^\\\\s]+$')",message="url must start with https:// or ssh:// (write git@host:path as ssh://git@host/path; plain http is not accepted)"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^https://[^/]*@')",message="url must not hold credentials: put username and password into a Secret called <something>.gitops and name it in secretRef"
-	// +kubebuilder:validation:XValidation:rule="!self.matches('^ssh://[^/@]*:[^/@]*@')",message="an ssh url must not hold a password: use a key, with deployKey: Generate or a Secret in secretRef"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^ssh://[^/]*:[^/]*@')",message="an ssh url must not hold a password: use a key, with deployKey: Generate or a Secret in secretRef"
 	URL string `json:"url"`
 
 	// Ref is what to check out; without it, the branch master, as in Flux.

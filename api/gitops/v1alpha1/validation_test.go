@@ -48,6 +48,7 @@ func TestWrongManifestsAreRefusedWithTheMend(t *testing.T) {
 		{"plain http", git("url: 'http://git.example.org/acme/apps'"), "must start with https:// or ssh://"},
 		{"a password in the url", git("url: 'https://acme:secret@git.example.org/apps'"), "put username and password into a Secret"},
 		{"a password in an ssh url", git("url: 'ssh://git:secret@git.example.org/apps', deployKey: Generate, knownHosts: x"), "must not hold a password"},
+		{"a password in an ssh url, after a user with an @", git("url: 'ssh://g@t:secret@git.example.org/apps', deployKey: Generate, knownHosts: x"), "must not hold a password"},
 		{"ssh without a key", git("url: 'ssh://git@git.example.org/acme/apps'"), "set deployKey: Generate, or name a Secret"},
 		{"a Secret of an application", git("url: 'https://git.example.org/a', secretRef: {name: postgres-db-credentials}"), "must be called <something>.gitops"},
 		{"a deploy key over https", git("url: 'https://git.example.org/a', deployKey: Generate, knownHosts: x"), "needs an ssh:// url"},
