@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
@@ -25,6 +26,14 @@ type reference struct {
 	applied bool
 	// generated: the operator made it.
 	generated bool
+}
+
+// notFoundReason is the reason of a source whose reference leads nowhere.
+func (r reference) notFoundReason() string {
+	if r.configMap {
+		return gitopsv1.ReasonConfigMapNotFound
+	}
+	return gitopsv1.ReasonSecretNotFound
 }
 
 // references lists what a source names, in a fixed order.
@@ -86,6 +95,11 @@ func (p *pass) checkNamed(ctx context.Context) (stamp.NamedObjects, map[string]s
 	for _, source := range p.tenant.Spec.Sources {
 		fetchedWith, appliedWith := []string{}, []string{}
 		for _, ref := range references(source) {
+			if len(validation.IsDNS1123Subdomain(ref.name)) > 0 {
+				// No request can be made with such a name: it must not stop the other sources.
+				p.addProblem(source.Name, ref.notFoundReason(), fmt.Sprintf("%q, named for %s, cannot be the name of a Secret or ConfigMap: correct it", ref.name, ref.use))
+				continue
+			}
 			watched[watchedObject{configMap: ref.configMap, name: ref.name}] = true
 			if ref.applied {
 				if ref.configMap {

@@ -29,12 +29,14 @@ import (
 	"github.com/cozystack/gitops-operator/internal/stamp"
 )
 
-// The CRDs whose served fields are looked at, and the one that tells Cilium.
+// The CRDs whose served fields are looked at, the one that tells Cilium, and the
+// operator's own, whose deletion is an uninstallation.
 const (
 	kustomizationCRD = "kustomizations.kustomize.toolkit.fluxcd.io"
 	gitRepositoryCRD = "gitrepositories.source.toolkit.fluxcd.io"
 	ociRepositoryCRD = "ocirepositories.source.toolkit.fluxcd.io"
 	ciliumPolicyCRD  = "ciliumnetworkpolicies.cilium.io"
+	tenantGitOpsCRD  = "tenantgitops.gitops.cozystack.io"
 )
 
 // platformFacts are what every tenant's stack depends on.

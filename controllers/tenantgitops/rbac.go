@@ -30,8 +30,9 @@ package tenantgitops
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=get;list;watch,resourceNames="cozy:tenant:admin"
 // +kubebuilder:rbac:groups=cozystack.io,resources=applicationdefinitions,verbs=get;list
 
-// The fields that the served Flux knows, and whether Cilium is there.
-// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get,resourceNames=kustomizations.kustomize.toolkit.fluxcd.io;gitrepositories.source.toolkit.fluxcd.io;ocirepositories.source.toolkit.fluxcd.io;ciliumnetworkpolicies.cilium.io
+// The fields that the served Flux knows, whether Cilium is there, and whether its
+// own kind is being uninstalled.
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get,resourceNames=kustomizations.kustomize.toolkit.fluxcd.io;gitrepositories.source.toolkit.fluxcd.io;ocirepositories.source.toolkit.fluxcd.io;ciliumnetworkpolicies.cilium.io;tenantgitops.gitops.cozystack.io
 
 // What it tells tenants.
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch

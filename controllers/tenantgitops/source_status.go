@@ -8,6 +8,7 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -137,6 +138,12 @@ func (in sourceInput) fetchVerdict() (metav1.ConditionStatus, string, string, bo
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "waiting for the repository to be fetched", true
 	}
 	condition := readyCondition(in.fetched.conditions, in.fetched.generation)
+	if condition != nil && condition.Status == metav1.ConditionUnknown {
+		// Fetching once more; what the last attempt came to stands.
+		if standing := in.fetched.standingFailure(); standing != nil {
+			condition = &metav1.Condition{Status: metav1.ConditionFalse, Reason: standing.Reason, Message: standing.Message}
+		}
+	}
 	switch {
 	case condition == nil || condition.Status == metav1.ConditionUnknown:
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "fetching the repository", true
@@ -144,6 +151,22 @@ func (in sourceInput) fetchVerdict() (metav1.ConditionStatus, string, string, bo
 		return metav1.ConditionFalse, condition.Reason, "cannot fetch the repository: " + condition.Message + in.credentialHint(), true
 	}
 	return "", "", "", false
+}
+
+// standingFailure is the failure that a repository says of itself beside its Ready
+// condition, from one attempt to the end of the next.
+func (f *fetchedSource) standingFailure() *metav1.Condition {
+	for kind, failed := range map[string]metav1.ConditionStatus{
+		sourcev1.FetchFailedCondition:            metav1.ConditionTrue,
+		sourcev1.StorageOperationFailedCondition: metav1.ConditionTrue,
+		sourcev1.SourceVerifiedCondition:         metav1.ConditionFalse,
+	} {
+		condition := apimeta.FindStatusCondition(f.conditions, kind)
+		if condition != nil && condition.Status == failed && condition.ObservedGeneration >= f.generation {
+			return condition
+		}
+	}
+	return nil
 }
 
 // credentialHint names the Secrets that were used, since the error of a git host

@@ -5,6 +5,7 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
@@ -44,6 +45,7 @@ func TestSourceStatus(t *testing.T) {
 	for _, tc := range []struct {
 		name           string
 		fetch, apply   condition
+		beside         metav1.Condition
 		lastApplied    string
 		before         gitopsv1.SourceStatus
 		ready          metav1.ConditionStatus
@@ -52,6 +54,9 @@ func TestSourceStatus(t *testing.T) {
 		{name: "nothing is said yet", ready: metav1.ConditionUnknown, reason: gitopsv1.ReasonProgressing, saying: "fetching the repository"},
 		{name: "the first fetch failed", fetch: condition{status: metav1.ConditionFalse, reason: "GitOperationFailed", message: "no route"}, ready: metav1.ConditionFalse, reason: "GitOperationFailed", saying: "cannot fetch the repository: no route"},
 		{name: "the fetch of the generation before failed", fetch: condition{status: metav1.ConditionFalse, reason: "GitOperationFailed", generation: 1}, ready: metav1.ConditionUnknown, reason: gitopsv1.ReasonProgressing, saying: "fetching the repository"},
+		{name: "fetching for the second time", fetch: condition{status: metav1.ConditionUnknown, reason: meta.ProgressingReason}, beside: metav1.Condition{Type: sourcev1.FetchFailedCondition, Status: metav1.ConditionTrue, Reason: "GitOperationFailed", Message: "no route", ObservedGeneration: 2}, ready: metav1.ConditionFalse, reason: "GitOperationFailed", saying: "cannot fetch the repository: no route"},
+		{name: "fetching another commit after one that was not signed", fetch: condition{status: metav1.ConditionUnknown, reason: meta.ProgressingReason}, beside: metav1.Condition{Type: sourcev1.SourceVerifiedCondition, Status: metav1.ConditionFalse, Reason: "InvalidCommitSignature", Message: "unsigned", ObservedGeneration: 2}, ready: metav1.ConditionFalse, reason: "InvalidCommitSignature", saying: "cannot fetch the repository: unsigned"},
+		{name: "fetching with another spec", fetch: condition{status: metav1.ConditionUnknown, reason: meta.ProgressingReason}, beside: metav1.Condition{Type: sourcev1.FetchFailedCondition, Status: metav1.ConditionTrue, Reason: "GitOperationFailed", ObservedGeneration: 1}, ready: metav1.ConditionUnknown, reason: gitopsv1.ReasonProgressing, saying: "fetching the repository"},
 		{name: "fetched, and not looked at", fetch: fetched, ready: metav1.ConditionUnknown, reason: gitopsv1.ReasonProgressing, saying: "waiting for the repository to be applied"},
 		{name: "looked at before it was fetched", fetch: fetched, apply: condition{status: metav1.ConditionFalse, reason: meta.ArtifactFailedReason, message: "Source artifact not found, retrying in 10s"}, ready: metav1.ConditionUnknown, reason: gitopsv1.ReasonProgressing, saying: "applying the repository"},
 		{name: "looked at before it was known", fetch: fetched, apply: condition{status: metav1.ConditionFalse, reason: meta.ArtifactFailedReason, message: `GitRepository.source.toolkit.fluxcd.io "gitops-apps" not found`}, ready: metav1.ConditionUnknown, reason: gitopsv1.ReasonProgressing, saying: "applying the repository"},
@@ -74,7 +79,7 @@ func TestSourceStatus(t *testing.T) {
 			kustomization.Status.Conditions, kustomization.Status.LastAppliedRevision = tc.apply.list(), tc.lastApplied
 			status := sourceStatus(sourceInput{
 				source:        gitopsv1.Source{Name: "apps", Git: &gitopsv1.GitSource{URL: "https://git.example.org/acme/apps"}},
-				fetched:       &fetchedSource{generation: 2, conditions: tc.fetch.list(), artifact: &meta.Artifact{Revision: newRevision}},
+				fetched:       &fetchedSource{generation: 2, conditions: append(tc.fetch.list(), tc.beside), artifact: &meta.Artifact{Revision: newRevision}},
 				kustomization: kustomization,
 				before:        tc.before,
 			})

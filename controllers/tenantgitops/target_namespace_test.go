@@ -126,3 +126,28 @@ func TestTargetThatOnlyLooksLikeAChildIsRefused(t *testing.T) {
 	})
 	harness.AwaitCondition(t, cluster.Client, parent, metav1.ConditionFalse, "TargetNamespaceRefused")
 }
+
+// TestChildCalledGitopsIsTargetedLikeAnyOther: the platform calls objects in the child's
+// namespace as the parent's git account.
+func TestChildCalledGitopsIsTargetedLikeAnyOther(t *testing.T) {
+	harness.WithOperator(t, cluster, harness.Config())
+	git := harness.NewGitServer(t)
+	const parent, child = "tenant-same", "tenant-same-gitops"
+	harness.NewTenant(t, cluster.Client, child)
+	repository, commit := harness.NewRepository(t, git, "same", map[string]string{"db.yaml": fixtures.Postgres("db", "1Gi")})
+	below := harness.HTTPS(t, cluster.Client, git, parent, "below", repository)
+	below.TargetNamespace = child
+	harness.Write(t, cluster.Client, parent, below)
+	harness.AwaitApplied(t, cluster.Client, parent, commit)
+
+	home := harness.HTTPS(t, cluster.Client, git, parent, "home", repository)
+	harness.Write(t, cluster.Client, parent, home)
+	harness.Await(t, "the git account to leave the child's namespace", func(context.Context) (bool, string) {
+		left := bindingsElsewhere(t, parent)
+		return len(left) == 0, fmt.Sprint(left)
+	})
+	platforms := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: child, Name: child}}
+	if !exists(t, platforms) || platforms.RoleRef.Kind != "ClusterRole" {
+		t.Error("the platform's own binding of that name is gone, or another one")
+	}
+}

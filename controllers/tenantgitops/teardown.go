@@ -8,12 +8,14 @@ import (
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/apply"
 	"github.com/cozystack/gitops-operator/internal/names"
 	"github.com/cozystack/gitops-operator/internal/stamp"
 )
@@ -76,6 +78,9 @@ func (p *pass) takeDownKustomizations(ctx context.Context) (outcome, error) {
 	if err := p.keepController(ctx); err != nil {
 		return outcome{}, err
 	}
+	if err := p.spareApplications(ctx); err != nil {
+		return outcome{}, err
+	}
 	var after time.Duration
 	var waitsFor []string
 	for _, name := range sortedKeys(p.live.kustomizations) {
@@ -91,6 +96,32 @@ func (p *pass) takeDownKustomizations(ctx context.Context) (outcome, error) {
 		after = sooner(after, wait)
 	}
 	return p.waiting(strings.Join(waitsFor, "; "), after), nil
+}
+
+// spareApplications makes every Kustomization orphan what it applied where the
+// custom resource definition itself is being deleted: somebody is reinstalling the
+// operator, and no tenant has asked for anything to go.
+func (p *pass) spareApplications(ctx context.Context) error {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := p.Client.Get(ctx, client.ObjectKey{Name: tenantGitOpsCRD}, crd); err != nil {
+		return fmt.Errorf("cannot read custom resource definition %s: %w", tenantGitOpsCRD, err)
+	}
+	if crd.DeletionTimestamp.IsZero() || p.terminating {
+		return nil
+	}
+	for _, name := range sortedKeys(p.live.kustomizations) {
+		kustomization := p.live.kustomizations[name]
+		if !isOurs(kustomization) || kustomization.GetDeletionPolicy() == kustomizev1.DeletionPolicyOrphan {
+			continue
+		}
+		orphaning := kustomization.DeepCopy()
+		orphaning.Spec.DeletionPolicy = kustomizev1.DeletionPolicyOrphan
+		if err := p.Client.Patch(ctx, orphaning, client.MergeFrom(kustomization), client.FieldOwner(apply.FieldManager)); err != nil {
+			return fmt.Errorf("cannot make Kustomization %s orphan its applications: %w", client.ObjectKeyFromObject(kustomization), err)
+		}
+		p.live.kustomizations[name] = orphaning
+	}
+	return nil
 }
 
 // describeTakeDown says what the end of a Kustomization waits for.
