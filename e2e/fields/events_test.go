@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -85,17 +87,43 @@ func TestEventsOfSeveralSources(t *testing.T) {
 	}
 }
 
-// awaitAnotherAttempt asks Flux to apply once more, and waits until the operator has
-// seen what that came to.
-func awaitAnotherAttempt(t *testing.T, namespace string) {
+// TestEventsOfFailingFetch tells once of a commit that nobody signed, however often it is
+// fetched.
+func TestEventsOfFailingFetch(t *testing.T) {
+	namespace := newTenant(t, "tenant-eventsoffetch")
+	repository, _ := newRepository(t, "acme/events-of-fetch", map[string]string{"app.yaml": fixtures.Redis("app", 1)})
+	harness.WriteSecret(t, cluster.Client, namespace, "authors.gitops", map[string]string{"author.asc": newSigner(t, "Author").publicKey(t)})
+	source := fromGit(t, namespace, "apps", repository)
+	source.Git.Verify = &sourcev1.GitRepositoryVerification{Mode: sourcev1.ModeGitHEAD, SecretRef: *secretRef("authors.gitops")}
+	write(t, namespace, source)
+	told := &told{t: t, namespace: namespace}
+	told.want("Warning", "InvalidCommitSignature", "authors.gitops")
+	for range 2 {
+		awaitAnotherFetch(t, namespace)
+	}
+	told.wantNothing()
+}
+
+// awaitAnotherFetch asks Flux to fetch once more, and waits until that has come to an end.
+func awaitAnotherFetch(t *testing.T, namespace string) {
 	t.Helper()
 	harness.Request(t, cluster.Client, namespace)
 	awaitHandled(t, namespace)
+	harness.Await(t, "another attempt to fetch", func(context.Context) (bool, string) {
+		fetched := gitRepository(t, namespace, "apps")
+		asked := fetched.Annotations[meta.ReconcileRequestAnnotation]
+		return asked != "" && fetched.Status.LastHandledReconcileAt == asked, fmt.Sprintf("%+v", fetched.Status.Conditions)
+	})
+}
+
+// awaitAnotherAttempt asks Flux to fetch and apply once more, and waits until that has
+// come to an end.
+func awaitAnotherAttempt(t *testing.T, namespace string) {
+	t.Helper()
+	awaitAnotherFetch(t, namespace)
 	harness.Await(t, "another attempt to apply", func(context.Context) (bool, string) {
-		fetched, applied := gitRepository(t, namespace, "apps"), kustomization(t, namespace, "apps")
-		const requested = "reconcile.fluxcd.io/requestedAt"
-		return fetched.Status.LastHandledReconcileAt == fetched.Annotations[requested] &&
-			applied.Status.LastHandledReconcileAt == applied.Annotations[requested], fmt.Sprintf("%+v", applied.Status.Conditions)
+		applied := kustomization(t, namespace, "apps")
+		return applied.Status.LastHandledReconcileAt == applied.Annotations[meta.ReconcileRequestAnnotation], fmt.Sprintf("%+v", applied.Status.Conditions)
 	})
 }
 
