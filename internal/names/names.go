@@ -55,9 +55,19 @@ func Shorten(name string, limit int) string {
 func Shard(namespace string) string { return namespace }
 
 // GitAccount is the service account that git acts as in the tenant's namespace,
-// and the Role and RoleBinding of it. It is never shortened: people and policies
+// and the Role and RoleBinding of it there. It is never shortened: people and policies
 // derive it from the namespace's name alone.
 func GitAccount(namespace string) string { return namespace + "-gitops" }
+
+// GitRole is the Role and RoleBinding of owner's git account in a namespace. In that of
+// a tenant below it is not called as the account: the child "gitops" of tenant-a lives in
+// tenant-a-gitops, where the platform has objects of just that name.
+func GitRole(owner, namespace string) string {
+	if namespace == owner {
+		return GitAccount(owner)
+	}
+	return "gitops-for-" + owner
+}
 
 // Controller is the name of a tenant's controller: Deployment, ServiceAccount
 // and NetworkPolicy in the controllers' namespace, and value of a label.

@@ -120,6 +120,7 @@ func (b builder) variables() templates.Variables {
 func (b builder) variablesIn(namespace string) templates.Variables {
 	v := b.variables()
 	v["namespace"] = namespace
+	v["gitRole"] = names.GitRole(b.tenant, namespace)
 	return v
 }
 
