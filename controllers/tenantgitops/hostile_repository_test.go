@@ -35,7 +35,7 @@ func TestRepositoryCanWriteApplicationsAndNothingElse(t *testing.T) {
 		want string
 	}{
 		"kustomization": {map[string]string{"a.yaml": manifest("kustomize.toolkit.fluxcd.io/v1", "Kustomization", "evil", "spec: {interval: 1m, prune: true, sourceRef: {kind: GitRepository, name: x}}\n")}, "forbidden"},
-		"helmrelease":   {map[string]string{"a.yaml": manifest("helm.toolkit.fluxcd.io/v2", "HelmRelease", "evil", "spec: {interval: 1m}\n")}, "forbidden"},
+		"helmrelease":   {map[string]string{"a.yaml": manifest("helm.toolkit.fluxcd.io/v2", "HelmRelease", "evil", "spec: {interval: 1m}\n")}, "HelmRelease"},
 		"tenantgitops":  {map[string]string{"a.yaml": manifest("gitops.cozystack.io/v1alpha1", "TenantGitOps", "gitops", "spec: {sources: [{name: x, git: {url: https://git.example.org/x}}]}\n")}, "forbidden"},
 		"gitopsapp":     {map[string]string{"a.yaml": manifest("apps.cozystack.io/v1alpha1", "GitOps", "evil", "spec: {}\n")}, "forbidden"},
 		"tenantapp":     {map[string]string{"a.yaml": manifest("apps.cozystack.io/v1alpha1", "Tenant", "evil", "spec: {}\n")}, "forbidden"},
@@ -100,9 +100,10 @@ func TestRepositoryCanWriteApplicationsAndNothingElse(t *testing.T) {
 	}
 }
 
-// TestNameThatNoObjectCanHaveStopsOnlyItsSource names Secrets and ConfigMaps with which
-// no request can be made.
-func TestNameThatNoObjectCanHaveStopsOnlyItsSource(t *testing.T) {
+// TestUnusableValueStopsOnlyItsSource names Secrets and ConfigMaps with which no request
+// can be made, and writes a control character, which the API server takes here and
+// refuses in what is stamped. Neither may hold up the other sources, or the end.
+func TestUnusableValueStopsOnlyItsSource(t *testing.T) {
 	harness.WithOperator(t, cluster, harness.Config())
 	git := harness.NewGitServer(t)
 	tenant := harness.NewTenant(t, cluster.Client, "tenant-noname")
@@ -112,7 +113,12 @@ func TestNameThatNoObjectCanHaveStopsOnlyItsSource(t *testing.T) {
 	secret.Git.SecretRef = &meta.LocalObjectReference{Name: "a/b.gitops"}
 	configMap := harness.HTTPS(t, cluster.Client, git, tenant, "configmap", repository)
 	configMap.PostBuild = &gitopsv1.PostBuild{SubstituteFrom: []kustomizev1.SubstituteReference{{Kind: "ConfigMap", Name: "a%b"}}}
-	harness.Write(t, cluster.Client, tenant, secret, configMap, good)
+	control := harness.HTTPS(t, cluster.Client, git, tenant, "control", repository)
+	control.Git.URL += "\x7f"
+	harness.Write(t, cluster.Client, tenant, secret, configMap, control, good)
+	want := map[string]string{
+		"secret": "cannot be the name of", "configmap": "cannot be the name of", "control": "control characters are not allowed",
+	}
 	for _, source := range awaitSettled(t, tenant).Sources {
 		switch source.Name {
 		case "good":
@@ -120,9 +126,13 @@ func TestNameThatNoObjectCanHaveStopsOnlyItsSource(t *testing.T) {
 				t.Errorf("the good source is %s: %s", source.Reason, source.Message)
 			}
 		default:
-			if source.Ready != metav1.ConditionFalse || !strings.Contains(source.Message, "cannot be the name of") {
+			if source.Ready != metav1.ConditionFalse || !strings.Contains(source.Message, want[source.Name]) {
 				t.Errorf("source %s is %s: %s", source.Name, source.Reason, source.Message)
 			}
 		}
 	}
+	if err := cluster.Client.Delete(t.Context(), tenantGitOps(tenant)); err != nil {
+		t.Fatal(err)
+	}
+	harness.AwaitGone(t, cluster.Client, tenantGitOps(tenant))
 }

@@ -7,6 +7,7 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -57,15 +58,16 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 	if err := p.applyController(ctx, stack.Controller); err != nil {
 		return outcome{}, err
 	}
-	if err := p.applyAll(ctx, stack.Sources); err != nil {
-		return outcome{}, err
-	}
-	if err := p.applyAll(ctx, stack.Kustomizations); err != nil {
+	refused, err := p.applySources(ctx, append(stack.Sources, stack.Kustomizations...))
+	if err != nil {
 		return outcome{}, err
 	}
 	after, err := p.prune(ctx, targets)
 	if err != nil {
 		return outcome{}, err
+	}
+	if refused {
+		after = sooner(after, refusedInterval)
 	}
 	if after == 0 || after > p.Config.ResyncInterval {
 		after = p.Config.ResyncInterval
@@ -179,6 +181,30 @@ func (p *pass) applyAll(ctx context.Context, objects []client.Object) error {
 		}
 	}
 	return nil
+}
+
+// refusedInterval is after how long an object that was refused is tried again.
+const refusedInterval = time.Minute
+
+// applySources applies the Flux objects of the sources. What the API server refuses as
+// invalid (a control character in a url is enough) is the problem of its source, and
+// stops no other.
+func (p *pass) applySources(ctx context.Context, objects []client.Object) (refused bool, err error) {
+	for _, obj := range objects {
+		source := obj.GetLabels()[stamp.SourceLabel]
+		if p.problems[source].held {
+			continue
+		}
+		err := p.applyAll(ctx, []client.Object{obj})
+		switch {
+		case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
+			refused = true
+			p.problems[source] = problem{reason: gitopsv1.ReasonStampFailed, message: err.Error(), held: true}
+		case err != nil:
+			return false, err
+		}
+	}
+	return refused, nil
 }
 
 func (p *pass) askFlux(ctx context.Context, desired client.Object) error {
