@@ -215,7 +215,9 @@ type GitSource struct {
 	Ignore *string `json:"ignore,omitempty"`
 
 	// RecurseSubmodules clones submodules too. The credentials of this
-	// repository are sent to whatever host a submodule names.
+	// repository are sent to whatever host a submodule names. Over https the
+	// host's certificate must be one that is trusted everywhere: Flux does not
+	// use ca.crt of the Secret for submodules.
 	// +optional
 	RecurseSubmodules bool `json:"recurseSubmodules,omitempty"`
 
