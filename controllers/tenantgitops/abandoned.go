@@ -17,9 +17,10 @@ import (
 // without a teardown, because somebody took its finalizer off. Whoever writes a
 // TenantGitOps can do that. Left alone, git would go on being applied, and the
 // accounts that are held by the teardown finalizer would hold the namespace for ever.
+// Whatever a source's deletionPolicy was, its applications stay.
 func (r *Reconciler) takeDownAbandoned(ctx context.Context, key client.ObjectKey) (ctrl.Result, error) {
 	now := metav1.Now()
-	p := &pass{Reconciler: r, tenant: &gitopsv1.TenantGitOps{ObjectMeta: metav1.ObjectMeta{
+	p := &pass{Reconciler: r, abandoned: true, tenant: &gitopsv1.TenantGitOps{ObjectMeta: metav1.ObjectMeta{
 		Namespace: key.Namespace, Name: key.Name,
 		DeletionTimestamp: &now, Finalizers: []string{Finalizer},
 	}}}

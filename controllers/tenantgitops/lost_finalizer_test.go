@@ -10,19 +10,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/harness"
 )
 
 // TestTenantGitOpsThatLostItsFinalizerIsTakenDown deletes a TenantGitOps whose finalizer
 // somebody takes off, as its writer may, while the operator is stopped: what was stamped
-// goes all the same, the application stays, and the namespace can be deleted.
+// goes all the same, the application stays (with Delete too: it may have been an
+// uninstallation by force), and the namespace can be deleted.
 func TestTenantGitOpsThatLostItsFinalizerIsTakenDown(t *testing.T) {
 	config := harness.Config()
 	o := harness.WithOperator(t, cluster, config)
 	git := harness.NewGitServer(t)
 	const tenant, going = "tenant-lost", "tenant-lostgoing"
-	applied(t, git, tenant, nil)
+	applied(t, git, tenant, func(s *gitopsv1.Source) { s.DeletionPolicy = "Delete" })
 	applied(t, git, going, nil)
 	if err := o.Stop(); err != nil {
 		t.Fatal(err)

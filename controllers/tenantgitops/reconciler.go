@@ -112,6 +112,8 @@ type pass struct {
 
 	// terminating: the tenant's namespace is being deleted.
 	terminating bool
+	// abandoned: the TenantGitOps went without a teardown.
+	abandoned bool
 	// live is what the cluster holds for this tenant.
 	live *live
 	// problems are the sources that cannot be reconciled as they are, by name.

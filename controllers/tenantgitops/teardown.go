@@ -100,14 +100,20 @@ func (p *pass) takeDownKustomizations(ctx context.Context) (outcome, error) {
 
 // spareApplications makes every Kustomization orphan what it applied where the
 // custom resource definition itself is being deleted: somebody is reinstalling the
-// operator, and no tenant has asked for anything to go.
+// operator, and no tenant has asked for anything to go; and where the TenantGitOps is
+// gone without a trace, since that may be the same done by force.
 func (p *pass) spareApplications(ctx context.Context) error {
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := p.Client.Get(ctx, client.ObjectKey{Name: tenantGitOpsCRD}, crd); err != nil {
-		return fmt.Errorf("cannot read custom resource definition %s: %w", tenantGitOpsCRD, err)
-	}
-	if crd.DeletionTimestamp.IsZero() || p.terminating {
+	if p.terminating {
 		return nil
+	}
+	if !p.abandoned {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := p.Client.Get(ctx, client.ObjectKey{Name: tenantGitOpsCRD}, crd); err != nil {
+			return fmt.Errorf("cannot read custom resource definition %s: %w", tenantGitOpsCRD, err)
+		}
+		if crd.DeletionTimestamp.IsZero() {
+			return nil
+		}
 	}
 	for _, name := range sortedKeys(p.live.kustomizations) {
 		kustomization := p.live.kustomizations[name]
