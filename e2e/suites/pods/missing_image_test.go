@@ -4,6 +4,7 @@ package pods_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,7 +44,7 @@ func TestNamespaceTerminatesWhereTheImageIsMissing(t *testing.T) {
 	for _, namespace := range never {
 		stage.Enable(t, namespace, files, nil)
 	}
-	all := append(ran, never...)
+	all := slices.Concat(ran, never)
 	for _, namespace := range all {
 		status := harness.AwaitCondition(t, stage.Client, namespace, metav1.ConditionFalse, "ImagePull").Status.Controller
 		if status == nil || status.Ready || status.Image != missingImage {
