@@ -8,6 +8,7 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/kustomize"
 	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
@@ -114,7 +115,7 @@ func TestUnusableValueStopsOnlyItsSource(t *testing.T) {
 	configMap := harness.HTTPS(t, cluster.Client, git, tenant, "configmap", repository)
 	configMap.PostBuild = &gitopsv1.PostBuild{SubstituteFrom: []kustomizev1.SubstituteReference{{Kind: "ConfigMap", Name: "a%b"}}}
 	control := harness.HTTPS(t, cluster.Client, git, tenant, "control", repository)
-	control.Git.URL += "\x7f"
+	control.Git.Ref = &sourcev1.GitRepositoryRef{Branch: "main\x7f"}
 	harness.Write(t, cluster.Client, tenant, secret, configMap, control, good)
 	want := map[string]string{
 		"secret": "cannot be the name of", "configmap": "cannot be the name of", "control": "control characters are not allowed",

@@ -3,10 +3,13 @@ package tenantgitops
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,19 +25,75 @@ func (p *pass) controllers(ctx context.Context, digest string) ([]rollout.Contro
 	if err := p.Client.List(ctx, &deployments, client.InNamespace(p.Config.Stamp.ControllersNamespace), client.HasLabels{stamp.TenantLabel}); err != nil {
 		return nil, fmt.Errorf("cannot list the tenants' controllers: %w", err)
 	}
+	stuck, err := p.stuckTenants(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var controllers []rollout.Controller
 	for i := range deployments.Items {
 		deployment := &deployments.Items[i]
-		if !deployment.DeletionTimestamp.IsZero() {
+		tenant := deployment.Labels[stamp.TenantLabel]
+		if !deployment.DeletionTimestamp.IsZero() || stuck[tenant] && tenant != p.tenant.Namespace {
 			continue
 		}
 		controllers = append(controllers, rollout.Controller{
-			Tenant:  deployment.Labels[stamp.TenantLabel],
+			Tenant:  tenant,
 			Current: deployment.Annotations[stamp.ControllerConfigAnnotation] == digest,
-			Ready:   controllerReady(deployment),
+			Passed:  rolloutPassed(deployment, digest),
 		})
 	}
 	return controllers, nil
+}
+
+// stuckTenants are those whose controllers cannot be updated for a reason of their
+// own; nobody waits for them.
+func (p *pass) stuckTenants(ctx context.Context) (map[string]bool, error) {
+	var list gitopsv1.TenantGitOpsList
+	if err := p.Client.List(ctx, &list); err != nil {
+		return nil, fmt.Errorf("cannot list TenantGitOps: %w", err)
+	}
+	stuck := map[string]bool{}
+	for i := range list.Items {
+		ready := apimeta.FindStatusCondition(list.Items[i].Status.Conditions, meta.ReadyCondition)
+		if ready == nil {
+			continue
+		}
+		switch ready.Reason {
+		case gitopsv1.ReasonStampFailed, gitopsv1.ReasonNameTaken, gitopsv1.ReasonNotATenant:
+			stuck[list.Items[i].Namespace] = true
+		}
+	}
+	return stuck, nil
+}
+
+// rolloutPassed says whether a controller has been ready with the configuration,
+// or need not become so.
+func rolloutPassed(deployment *appsv1.Deployment, digest string) bool {
+	if deployment.Annotations[stamp.RolloutPassedAnnotation] == digest {
+		return true
+	}
+	return deployment.Annotations[stamp.ControllerConfigAnnotation] == digest && controllerReady(deployment)
+}
+
+// markRollout notes on a Deployment that is about to be stamped whether it has
+// passed, so that what becomes of it later holds nobody up: a tenant can make its
+// own controller fail at any time.
+func markRollout(stored *appsv1.Deployment, desired client.Object, digest string) {
+	if stored == nil {
+		return
+	}
+	before := stored.Annotations[stamp.ControllerConfigAnnotation]
+	passed := rolloutPassed(stored, digest)
+	if before != digest {
+		// It is updated now. One that runs has to run again; one that had come to
+		// nothing has nothing to lose.
+		passed = !controllerReady(stored)
+	}
+	if passed {
+		annotations := maps.Clone(desired.GetAnnotations())
+		annotations[stamp.RolloutPassedAnnotation] = digest
+		desired.SetAnnotations(annotations)
+	}
 }
 
 // reportHalt says, where an admin looks and no tenant can, which controllers
@@ -48,7 +107,8 @@ func (p *pass) reportHalt(ctx context.Context, verdict rollout.Verdict) {
 	for i := range deployments.Items {
 		deployment := &deployments.Items[i]
 		tenant := deployment.Labels[stamp.TenantLabel]
-		if !slices.Contains(verdict.WaitsFor, tenant) || controllerReady(deployment) {
+		digest := deployment.Annotations[stamp.ControllerConfigAnnotation]
+		if !slices.Contains(verdict.WaitsFor, tenant) || rolloutPassed(deployment, digest) {
 			continue
 		}
 		if generation, told := p.halts.Swap(deployment.UID, deployment.Generation); told && generation == deployment.Generation {

@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
@@ -109,6 +110,48 @@ func TestImageRollsInWavesAndHaltsAtTheFirstBrokenOne(t *testing.T) {
 			all = all && image[tenant] == good.Stamp.Controller.Image && ready[tenant]
 		}
 		return all, fmt.Sprintf("%v, ready %v, %v", image, ready, err)
+	})
+}
+
+// TestControllerThatFailedBeforeHoldsNobodyUp breaks the controller of the first
+// tenant by name before the roll-out begins, as a tenant could whose repository
+// outgrows its memory.
+func TestControllerThatFailedBeforeHoldsNobodyUp(t *testing.T) {
+	const prefix = "tenant-aaaabroken"
+	config := harness.Config()
+	config.RolloutBatch = 1
+	first := harness.WithOperator(t, cluster, config)
+	git := harness.NewGitServer(t)
+	for i := range 2 {
+		namespace := harness.NewTenant(t, cluster.Client, fmt.Sprintf("%s%d", prefix, i))
+		repository, commit := harness.NewRepository(t, git, namespace, map[string]string{"db.yaml": fixtures.Postgres("db", "1Gi")})
+		harness.Write(t, cluster.Client, namespace, harness.HTTPS(t, cluster.Client, git, namespace, "apps", repository))
+		harness.AwaitApplied(t, cluster.Client, namespace, commit)
+	}
+	if err := first.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	// Nobody repairs it now: the operator is down.
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "cozy-gitops-tenants", Name: "kustomize-controller-" + prefix + "0"}}
+	if !exists(t, deployment) {
+		t.Fatal("the controller is not there")
+	}
+	broken := deployment.DeepCopy()
+	broken.Spec.Template.Spec.Containers[0].Image = missingImage
+	if err := cluster.Client.Patch(t.Context(), broken, client.MergeFrom(deployment)); err != nil {
+		t.Fatal(err)
+	}
+	harness.Await(t, "the controller to be broken", func(ctx context.Context) (bool, string) {
+		_, ready, err := images(ctx, prefix)
+		return err == nil && !ready[prefix+"0"], fmt.Sprint(ready, err)
+	})
+
+	next := config
+	next.Stamp.Controller.Image = missingImage + "-next"
+	harness.WithOperator(t, cluster, next)
+	harness.Await(t, "the second tenant to take the new image", func(ctx context.Context) (bool, string) {
+		image, _, err := images(ctx, prefix)
+		return err == nil && image[prefix+"1"] == next.Stamp.Controller.Image, fmt.Sprint(image, err)
 	})
 }
 

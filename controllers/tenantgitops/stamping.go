@@ -2,6 +2,7 @@ package tenantgitops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/apply"
 	"github.com/cozystack/gitops-operator/internal/rollout"
 	"github.com/cozystack/gitops-operator/internal/stamp"
 )
@@ -197,6 +199,9 @@ func (p *pass) applySources(ctx context.Context, objects []client.Object) (refus
 		}
 		err := p.applyAll(ctx, []client.Object{obj})
 		switch {
+		case errors.Is(err, apply.ErrNameTaken):
+			refused = true
+			p.problems[source] = problem{reason: gitopsv1.ReasonNameTaken, message: err.Error(), held: true}
 		case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 			refused = true
 			p.problems[source] = problem{reason: gitopsv1.ReasonStampFailed, message: err.Error(), held: true}
@@ -234,6 +239,7 @@ func (p *pass) applyController(ctx context.Context, objects []client.Object) err
 					continue
 				}
 			}
+			markRollout(p.live.deployment, obj, digest)
 		}
 		if _, err := p.Applier.Apply(ctx, obj); err != nil {
 			return err

@@ -2,6 +2,7 @@ package tenantgitops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/apply"
 	"github.com/cozystack/gitops-operator/internal/names"
 )
 
@@ -114,6 +116,8 @@ type verdict struct {
 
 func (p *pass) verdict(out outcome, err error) verdict {
 	switch {
+	case errors.Is(err, apply.ErrNameTaken):
+		return verdict{ready: metav1.ConditionFalse, reason: gitopsv1.ReasonNameTaken, message: truncate(err.Error())}
 	case err != nil:
 		return verdict{ready: metav1.ConditionFalse, reason: gitopsv1.ReasonStampFailed, message: truncate(err.Error())}
 	case out.stop != nil:

@@ -4,12 +4,14 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/fluxcd/pkg/ssa"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -41,23 +43,30 @@ func New(c client.Client) *Applier {
 	}
 }
 
+// ErrNameTaken says that an object of the name is there and somebody else's.
+var ErrNameTaken = errors.New("an object of that name exists and is not the operator's: delete it or give it another name")
+
 // Apply makes the object in the cluster hold what obj holds, and says whether
-// that took a write. Fields that others own stay theirs.
+// that took a write. Fields that others own stay theirs; an object that somebody
+// else made is left alone, with ErrNameTaken.
 func (a *Applier) Apply(ctx context.Context, obj client.Object) (changed bool, err error) {
 	desired, err := a.toUnstructured(obj)
 	if err != nil {
 		return false, err
 	}
-	if finalizers := desired.GetFinalizers(); len(finalizers) > 0 {
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(desired.GroupVersionKind())
+	err = a.client.Get(ctx, client.ObjectKeyFromObject(desired), live)
+	switch {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return false, wrap("read", desired, err)
+	case !isOurs(live):
+		return false, wrap("apply", desired, ErrNameTaken)
+	case lacksFinalizers(live, desired.GetFinalizers()):
 		// The library compares neither finalizers nor owners.
-		lost, err := a.lacksFinalizers(ctx, desired, finalizers)
-		if err != nil {
-			return false, err
-		}
-		if lost {
-			err := a.client.Patch(ctx, desired, client.Apply, client.ForceOwnership, client.FieldOwner(FieldManager)) //nolint:staticcheck // the unstructured form of apply, as fluxcd/pkg/ssa uses it
-			return err == nil, wrap("apply", desired, err)
-		}
+		err := a.client.Patch(ctx, desired, client.Apply, client.ForceOwnership, client.FieldOwner(FieldManager)) //nolint:staticcheck // the unstructured form of apply, as fluxcd/pkg/ssa uses it
+		return err == nil, wrap("apply", desired, err)
 	}
 	entry, err := a.manager.Apply(ctx, desired, ssa.DefaultApplyOptions())
 	if err != nil {
@@ -66,22 +75,34 @@ func (a *Applier) Apply(ctx context.Context, obj client.Object) (changed bool, e
 	return entry.Action != ssa.UnchangedAction && entry.Action != ssa.SkippedAction, nil
 }
 
-func (a *Applier) lacksFinalizers(ctx context.Context, desired *unstructured.Unstructured, finalizers []string) (bool, error) {
-	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(desired.GroupVersionKind())
-	if err := a.client.Get(ctx, client.ObjectKeyFromObject(desired), live); err != nil {
-		return false, wrap("read", desired, client.IgnoreNotFound(err))
+// isOurs says whether the operator has applied an object before: by its label, or,
+// where somebody has taken that away, by its field manager.
+func isOurs(live *unstructured.Unstructured) bool {
+	if live.GetLabels()[ManagedByLabel] == FieldManager {
+		return true
 	}
+	for _, entry := range live.GetManagedFields() {
+		if entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply {
+			return true
+		}
+	}
+	return false
+}
+
+// ManagedByLabel marks, with the value FieldManager, what the operator applies.
+const ManagedByLabel = "app.kubernetes.io/managed-by"
+
+func lacksFinalizers(live *unstructured.Unstructured, finalizers []string) bool {
 	if live.GetDeletionTimestamp() != nil {
 		// Nothing may be added to it any more.
-		return false, nil
+		return false
 	}
 	for _, finalizer := range finalizers {
 		if !slices.Contains(live.GetFinalizers(), finalizer) {
-			return true, nil
+			return true
 		}
 	}
-	return false, nil
+	return false
 }
 
 // Request asks Flux to reconcile a live object now.

@@ -10,22 +10,24 @@ type Controller struct {
 	Tenant string
 	// Current says that it was stamped from the configuration of now.
 	Current bool
-	// Ready says that its pod runs, and as it was stamped last.
-	Ready bool
+	// Passed says that its pod has been ready as it was stamped last, or was not
+	// ready before either: a tenant that breaks its own controller, whenever, must
+	// not keep an update from the others.
+	Passed bool
 }
 
 // Verdict says whether a controller may be updated.
 type Verdict struct {
 	// Allowed: it belongs to the wave that is on.
 	Allowed bool
-	// WaitsFor are the tenants of an earlier wave whose controllers are not both
-	// current and ready.
+	// WaitsFor are the tenants of an earlier wave whose controllers have not
+	// taken the configuration and passed.
 	WaitsFor []string
 }
 
 // Next decides for one tenant. The waves are the tenants, sorted by name, cut
 // into batches: a tenant's turn comes when every controller of every earlier
-// wave is current and ready. It depends on nothing but the list, so replicas and
+// wave is current and has passed. It depends on nothing but the list, so replicas and
 // late caches decide alike; a late cache can only delay. A batch below 1 counts
 // as 1.
 func Next(tenant string, all []Controller, batch int) Verdict {
@@ -46,7 +48,7 @@ func Next(tenant string, all []Controller, batch int) Verdict {
 	}
 	var verdict Verdict
 	for _, earlier := range sorted[:rank/batch*batch] {
-		if !earlier.Current || !earlier.Ready {
+		if !earlier.Current || !earlier.Passed {
 			verdict.WaitsFor = append(verdict.WaitsFor, earlier.Tenant)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 func TestNext(t *testing.T) {
-	old := func(tenant string) Controller { return Controller{Tenant: tenant, Ready: true} }
-	done := func(tenant string) Controller { return Controller{Tenant: tenant, Current: true, Ready: true} }
+	old := func(tenant string) Controller { return Controller{Tenant: tenant, Passed: true} }
+	done := func(tenant string) Controller { return Controller{Tenant: tenant, Current: true, Passed: true} }
 	broken := func(tenant string) Controller { return Controller{Tenant: tenant, Current: true} }
 
 	for _, tc := range []struct {
@@ -36,26 +36,26 @@ func TestNext(t *testing.T) {
 }
 
 // TestRolloutEndsAndNeverExceedsItsBatch plays random rollouts: at no time are
-// more than a batch of controllers updated and not ready, and all end current.
+// more than a batch of controllers updated and not yet ready, and all end current.
 func TestRolloutEndsAndNeverExceedsItsBatch(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
 	for range 200 {
 		batch := 1 + random.Intn(4)
 		all := make([]Controller, 1+random.Intn(12))
 		for i := range all {
-			all[i] = Controller{Tenant: fmt.Sprintf("tenant-%02d", i), Ready: true}
+			all[i] = Controller{Tenant: fmt.Sprintf("tenant-%02d", i), Passed: true}
 		}
 		for range 1000 {
 			i := random.Intn(len(all))
 			switch {
-			case all[i].Current && !all[i].Ready:
-				all[i].Ready = true
+			case all[i].Current && !all[i].Passed:
+				all[i].Passed = true
 			case !all[i].Current && Next(all[i].Tenant, all, batch).Allowed:
 				all[i] = Controller{Tenant: all[i].Tenant, Current: true}
 			}
 			inFlight := 0
 			for _, c := range all {
-				if c.Current && !c.Ready {
+				if c.Current && !c.Passed {
 					inFlight++
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/apply"
 	"github.com/cozystack/gitops-operator/internal/names"
 	"github.com/cozystack/gitops-operator/templates"
 )
@@ -20,9 +21,9 @@ const (
 	// GeneratedLabel says what a generated Secret is for.
 	GeneratedLabel = "gitops.cozystack.io/generated"
 	// ManagedByLabel and ManagedBy mark what the operator stamps.
-	ManagedByLabel = "app.kubernetes.io/managed-by"
+	ManagedByLabel = apply.ManagedByLabel
 	// ManagedBy is the value of ManagedByLabel.
-	ManagedBy = "gitops-operator"
+	ManagedBy = apply.FieldManager
 	// TeardownFinalizer keeps the accounts and Roles of a tenant for as long as
 	// a Kustomization needs them: the deletion of a namespace takes everything in
 	// it at once and lets nothing be made again.
@@ -31,6 +32,9 @@ const (
 	// from a change of the spec (a person's request, the versions of Secrets).
 	// When it changes, Flux is asked.
 	RequestedAnnotation = "gitops.cozystack.io/requested"
+	// RolloutPassedAnnotation on a Deployment is the digest with which it has been
+	// ready once, or with which it need not become ready, since it was not before.
+	RolloutPassedAnnotation = "gitops.cozystack.io/rollout-passed"
 	// ControllerConfigAnnotation is a digest of the controllers' configuration
 	// that a Deployment was stamped from.
 	ControllerConfigAnnotation = "gitops.cozystack.io/controller-config"

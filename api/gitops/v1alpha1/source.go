@@ -158,14 +158,16 @@ type GitSource struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^(https|ssh)://[^\\\\s]+$')",message="url must start with https:// or ssh:// (write git@host:path as ssh://git@host/path; plain http is not accepted)"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(https|ssh)://[^/?#]')",message="url must start with https:// or ssh:// and a host (write git@host:path as ssh://git@host/path; plain http is not accepted)"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^https://[^/]*@')",message="url must not hold credentials: put username and password into a Secret called <something>.gitops and name it in secretRef"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^ssh://[^/]*:[^/]*@')",message="an ssh url must not hold a password: use a key, with deployKey: Generate or a Secret in secretRef"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[!-~]+$')",message="url holds a blank or another character that urls cannot hold: write it percent-encoded"
 	URL string `json:"url"`
 
 	// Ref is what to check out; without it, the branch master, as in Flux.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="[has(self.branch), has(self.tag), has(self.semver), has(self.name)].filter(x, x).size() <= 1",message="ref names more than one of branch, tag, semver and name: keep one"
+	// +kubebuilder:validation:XValidation:rule="!has(self.commit) || size(self.commit) in [40, 64]",message="ref.commit must be the whole hash of a commit, 40 hexadecimal digits (git rev-parse HEAD)"
 	Ref *sourcev1.GitRepositoryRef `json:"ref,omitempty"`
 
 	// SecretRef names the Secret, called <something>.gitops, with username and
@@ -236,7 +238,7 @@ type OCISource struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self.matches('^oci://[^\\\\s@]+$')",message="url must start with oci:// and hold neither credentials nor a digest: put the digest into ref.digest"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^oci://[!-?A-~]+$')",message="url must start with oci:// and hold neither credentials nor a digest: put the digest into ref.digest"
 	URL string `json:"url"`
 
 	// Ref is the tag, semver range or digest to pull; latest without it.
