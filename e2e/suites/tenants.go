@@ -44,11 +44,23 @@ func (s *Stage) Source(t *testing.T, namespace, name string, repository *gitserv
 	}
 }
 
+// NewTenant makes a tenant. If the test fails, what the cluster knows of the tenant is
+// printed before it is taken down.
+func (s *Stage) NewTenant(t *testing.T, namespace string) {
+	t.Helper()
+	harness.NewTenant(t, s.Client, namespace)
+	t.Cleanup(func() {
+		if t.Failed() {
+			s.describeTenant(t.Output(), namespace)
+		}
+	})
+}
+
 // Enable makes a tenant with one source, whose repository is named after the tenant and
 // has these files. It does not wait.
 func (s *Stage) Enable(t *testing.T, namespace string, files map[string]string, change func(*gitopsv1.Source)) (repository *gitserver.Repository, commit string) {
 	t.Helper()
-	harness.NewTenant(t, s.Client, namespace)
+	s.NewTenant(t, namespace)
 	repository, commit = s.NewRepository(t, namespace, files)
 	source := s.Source(t, namespace, "apps", repository)
 	if change != nil {

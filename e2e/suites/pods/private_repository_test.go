@@ -23,7 +23,7 @@ import (
 func TestPrivateRepositoryOverHTTPS(t *testing.T) {
 	t.Parallel()
 	const tenant, secret = "tenant-https", "git.gitops"
-	harness.NewTenant(t, stage.Client, tenant)
+	stage.NewTenant(t, tenant)
 	repository, commit := stage.NewRepository(t, tenant, map[string]string{"db.yaml": fixtures.Postgres("db", "1Gi")})
 	if err := repository.SetAccess(t.Context(), gitserver.Access{Username: "acme", Password: "right"}); err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestPrivateRepositoryOverHTTPS(t *testing.T) {
 func TestPrivateRepositoryOverSSH(t *testing.T) {
 	t.Parallel()
 	const tenant = "tenant-ssh"
-	harness.NewTenant(t, stage.Client, tenant)
+	stage.NewTenant(t, tenant)
 	repository, commit := stage.NewRepository(t, tenant, map[string]string{"db.yaml": fixtures.Postgres("db", "1Gi")})
 	harness.Write(t, stage.Client, tenant, gitopsv1.Source{
 		Name: "apps",

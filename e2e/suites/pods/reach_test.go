@@ -44,6 +44,7 @@ func TestControllerReachesWhatItNeedsAndNothingElse(t *testing.T) {
 		"the API server's endpoint":     suites.Address(node, 6443),
 		"the API server's Service":      "kubernetes.default.svc.cluster.local:443",
 		"source-controller's artifacts": suites.Address(source, 9090),
+		"DNS over TCP":                  "kube-dns.kube-system.svc.cluster.local:53",
 		"the artifacts' Service":        "source-controller.cozy-fluxcd.svc.cluster.local:80",
 	}
 	forbidden := map[string]string{
