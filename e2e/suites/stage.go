@@ -21,7 +21,7 @@ import (
 )
 
 // parallelTests is how many tests run at a time: they wait for pods most of the time.
-const parallelTests = "6"
+const parallelTests = "4"
 
 // deletePatience bounds the deletion of a cluster.
 const deletePatience = 2 * time.Minute
