@@ -34,7 +34,7 @@ const (
 	RequestedAnnotation = "gitops.cozystack.io/requested"
 	// RolloutPassedAnnotation on a Deployment is the digest with which it has been
 	// ready once, or with which it need not become ready, since it was not before.
-	RolloutPassedAnnotation = "gitops.cozystack.io/rollout-passed"
+	RolloutPassedAnnotation = "gitops.cozystack.io/rollout-passed" //nolint:gosec // G101: it is to have passed, no password
 	// ControllerConfigAnnotation is a digest of the controllers' configuration
 	// that a Deployment was stamped from.
 	ControllerConfigAnnotation = "gitops.cozystack.io/controller-config"
