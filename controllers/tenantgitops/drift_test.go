@@ -88,6 +88,12 @@ func TestStampedObjectsAreRepaired(t *testing.T) {
 			},
 		},
 		{
+			// A field that is false when it is stamped.
+			obj:   &kustomizev1.Kustomization{ObjectMeta: meta(tenant, "gitops-apps")},
+			spoil: func(o client.Object) { o.(*kustomizev1.Kustomization).Spec.Suspend = true },
+			good:  func(o client.Object) bool { return !o.(*kustomizev1.Kustomization).Spec.Suspend },
+		},
+		{
 			obj:   &sourcev1.GitRepository{ObjectMeta: meta(tenant, "gitops-apps")},
 			spoil: func(o client.Object) { o.(*sourcev1.GitRepository).Spec.URL = "https://git.example.org/mallory/apps" },
 			good: func(o client.Object) bool {

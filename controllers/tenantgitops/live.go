@@ -72,6 +72,15 @@ func (p *pass) readLive(ctx context.Context, reader client.Reader) (*live, error
 			return nil, fmt.Errorf("cannot list %T of tenant %s: %w", list.into, tenant, err)
 		}
 	}
+	// One whose shard label somebody took off was stamped all the same. The cache
+	// does not hold it; the API server does.
+	var stamped kustomizev1.KustomizationList
+	if err := reader.List(ctx, &stamped, client.InNamespace(tenant), ours); err != nil {
+		return nil, fmt.Errorf("cannot list the Kustomizations stamped for tenant %s: %w", tenant, err)
+	}
+	for i := range stamped.Items {
+		l.kustomizations[stamped.Items[i].Name] = &stamped.Items[i]
+	}
 	for i := range kustomizations.Items {
 		l.kustomizations[kustomizations.Items[i].Name] = &kustomizations.Items[i]
 	}

@@ -76,6 +76,10 @@ func (r *platformReader) read(ctx context.Context) (*platformFacts, error) {
 		return r.facts, nil
 	}
 	facts := &platformFacts{crds: map[string]*apiextensionsv1.CustomResourceDefinition{}}
+	// Also beside a Flux that is not fit: a teardown has to know.
+	if err := r.readCilium(ctx, facts); err != nil {
+		return nil, err
+	}
 	if err := r.readFlux(ctx, facts); err != nil {
 		return nil, err
 	}
@@ -89,6 +93,18 @@ func (r *platformReader) read(ctx context.Context) (*platformFacts, error) {
 	}
 	r.facts, r.readAt = facts, time.Now()
 	return facts, nil
+}
+
+// readCilium finds whether Cilium's policies are served.
+func (r *platformReader) readCilium(ctx context.Context, facts *platformFacts) error {
+	cilium := &metav1.PartialObjectMetadata{}
+	cilium.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
+	err := r.client.Get(ctx, client.ObjectKey{Name: ciliumPolicyCRD}, cilium)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("cannot read custom resource definition %s: %w", ciliumPolicyCRD, err)
+	}
+	facts.network.Cilium = err == nil
+	return nil
 }
 
 // readFlux finds the platform's Flux, and the fields that its CRDs know.
@@ -172,7 +188,7 @@ func (r *platformReader) unknownFields(facts *platformFacts, obj client.Object) 
 
 func (r *platformReader) readNetwork(ctx context.Context, facts *platformFacts) error {
 	var slicesOfAPI discoveryv1.EndpointSliceList
-	if err := r.client.List(ctx, &slicesOfAPI, client.InNamespace(metav1.NamespaceDefault), client.MatchingLabels{discoveryv1.LabelServiceName: "kubernetes"}); err != nil {
+	if err := r.client.List(ctx, &slicesOfAPI, client.InNamespace(metav1.NamespaceDefault), client.MatchingLabels{discoveryv1.LabelServiceName: apiServerService}); err != nil {
 		return fmt.Errorf("cannot list the endpoints of the API server: %w", err)
 	}
 	facts.network.APIServer = apiServerAddresses(slicesOfAPI.Items)
@@ -180,13 +196,6 @@ func (r *platformReader) readNetwork(ctx context.Context, facts *platformFacts) 
 		return errors.New("cannot find the API server's addresses: the Service default/kubernetes has no endpoints")
 	}
 	facts.network.DNSNamespace, facts.network.DNSPodLabels = r.config.DNSNamespace, r.config.DNSPodLabels
-	cilium := &metav1.PartialObjectMetadata{}
-	cilium.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
-	err := r.client.Get(ctx, client.ObjectKey{Name: ciliumPolicyCRD}, cilium)
-	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("cannot read custom resource definition %s: %w", ciliumPolicyCRD, err)
-	}
-	facts.network.Cilium = err == nil
 	if facts.network.Artifacts.HostNetwork && !facts.network.Cilium {
 		var nodes corev1.NodeList
 		if err := r.client.List(ctx, &nodes); err != nil {

@@ -2,14 +2,19 @@ package tenantgitops
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cozystack/gitops-operator/internal/names"
+	"github.com/cozystack/gitops-operator/internal/stamp"
 )
 
 // prune takes down what the spec no longer asks for: the Kustomizations of
@@ -96,16 +101,71 @@ func (p *pass) pruneTargets(ctx context.Context, targets []string) error {
 		}
 	}
 	for i := range p.live.roles {
-		if role := &p.live.roles[i]; !stays(role.Namespace) {
-			if err := p.Applier.Delete(ctx, role); err != nil {
-				return err
+		role := &p.live.roles[i]
+		if stays(role.Namespace) {
+			continue
+		}
+		// The cache may be late, and the right to delete it gone with the binding.
+		if err := p.Uncached.Get(ctx, client.ObjectKeyFromObject(role), &rbacv1.Role{}); err != nil {
+			if apierrors.IsNotFound(err) {
+				continue
 			}
+			return fmt.Errorf("cannot read Role %s: %w", client.ObjectKeyFromObject(role), err)
+		}
+		if err := p.bindWhereLost(ctx, role.Namespace); err != nil {
+			return err
+		}
+		if err := p.Applier.Delete(ctx, role); err != nil {
+			return err
 		}
 	}
 	for _, binding := range last {
 		if err := p.Applier.Delete(ctx, binding); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// bindWhereLost binds the operator once more into a namespace where it still has
+// something to delete and somebody has taken its binding away.
+func (p *pass) bindWhereLost(ctx context.Context, namespace string) error {
+	for i := range p.live.bindings {
+		if binding := &p.live.bindings[i]; binding.Namespace == namespace && binding.Name == names.SelfBinding(p.tenant.Namespace) {
+			return nil
+		}
+	}
+	ns := &corev1.Namespace{}
+	if err := p.Uncached.Get(ctx, client.ObjectKey{Name: namespace}, ns); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("cannot read namespace %s: %w", namespace, err)
+	}
+	if !ns.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	bindings, err := stamp.SelfBindings(stamp.Input{Tenant: p.tenant, Config: p.Config.Stamp, Targets: []string{namespace}})
+	if err != nil {
+		return err
+	}
+	for _, obj := range bindings {
+		binding, isBinding := obj.(*rbacv1.RoleBinding)
+		if !isBinding || binding.Namespace != namespace {
+			continue
+		}
+		if _, err := p.Applier.Apply(ctx, binding); err != nil {
+			return err
+		}
+		if err := p.awaitAccess(ctx, namespace); err != nil {
+			return err
+		}
+		stored := &rbacv1.RoleBinding{}
+		if err := p.Uncached.Get(ctx, client.ObjectKeyFromObject(binding), stored); err != nil {
+			return fmt.Errorf("cannot read RoleBinding %s: %w", client.ObjectKeyFromObject(binding), err)
+		}
+		p.live.bindings = append(p.live.bindings, *stored)
+		return nil
 	}
 	return nil
 }

@@ -6,9 +6,8 @@ package tenantgitops
 // `make generate` turns the markers into config/rbac/role.yaml.
 
 // The kind it reconciles, its status and its finalizer.
-// +kubebuilder:rbac:groups=gitops.cozystack.io,resources=tenantgitops,verbs=get;list;watch;update;patch
-// +kubebuilder:rbac:groups=gitops.cozystack.io,resources=tenantgitops/status,verbs=get;update;patch
-// +kubebuilder:rbac:groups=gitops.cozystack.io,resources=tenantgitops/finalizers,verbs=update
+// +kubebuilder:rbac:groups=gitops.cozystack.io,resources=tenantgitops,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=gitops.cozystack.io,resources=tenantgitops/status,verbs=patch
 
 // Which namespaces are tenants, below which, and which are going.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
@@ -55,5 +54,6 @@ package tenantgitops
 // The addresses of the API server.
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get;list;watch,namespace=default
 
-// Its own leader election.
+// Its own leader election, and the events that tell of a new leader.
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch,namespace=cozy-gitops
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update;patch,namespace=cozy-gitops

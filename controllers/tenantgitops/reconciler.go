@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -90,9 +91,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if pass.gone {
 		return ctrl.Result{}, nil
 	}
-	if ctx.Err() != nil || apierrors.IsConflict(err) {
-		// The operator ends, or was told of a change that it had not seen yet: neither
-		// says anything about the tenant.
+	if ctx.Err() != nil || isPassing(err) {
+		// That says nothing about the tenant.
 		return ctrl.Result{}, err
 	}
 	pass.report(ctx, out, err)
@@ -103,6 +103,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{RequeueAfter: out.requeueAfter}, nil
+}
+
+// isPassing says whether an error comes from a change that was not seen yet, or
+// from an API server that is busy or away.
+func isPassing(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) ||
+		apierrors.IsServiceUnavailable(err) || utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err)
 }
 
 // pass is one reconciliation of one TenantGitOps.
@@ -155,7 +162,7 @@ func (p *pass) reconcile(ctx context.Context) (outcome, error) {
 		}}, nil
 	}
 	if controllerutil.AddFinalizer(p.tenant, Finalizer) {
-		if err := p.patchFinalizers(ctx); err != nil {
+		if err := p.patchFinalizers(ctx, controllerutil.AddFinalizer); err != nil {
 			return outcome{}, err
 		}
 	}
@@ -189,14 +196,17 @@ func (p *pass) namespace(ctx context.Context) (*tenancy.Namespace, error) {
 	return &tenancy.Namespace{Name: ns.Name, Labels: ns.Labels}, nil
 }
 
-// patchFinalizers writes the finalizers of the TenantGitOps, and nothing else.
-func (p *pass) patchFinalizers(ctx context.Context) error {
+// patchFinalizers puts the operator's finalizer on the TenantGitOps as it is now,
+// or takes it off, and leaves those of others alone.
+func (p *pass) patchFinalizers(ctx context.Context, change func(client.Object, string) bool) error {
 	stored := &gitopsv1.TenantGitOps{}
 	if err := p.Client.Get(ctx, client.ObjectKeyFromObject(p.tenant), stored); err != nil {
 		return fmt.Errorf("cannot read TenantGitOps %s: %w", client.ObjectKeyFromObject(p.tenant), err)
 	}
 	changed := stored.DeepCopy()
-	changed.Finalizers = p.tenant.Finalizers
+	if !change(changed, Finalizer) {
+		return nil
+	}
 	patch := client.MergeFromWithOptions(stored, client.MergeFromWithOptimisticLock{})
 	if err := p.Client.Patch(ctx, changed, patch, client.FieldOwner(apply.FieldManager)); err != nil {
 		return fmt.Errorf("cannot write the finalizers of TenantGitOps %s: %w", client.ObjectKeyFromObject(p.tenant), err)

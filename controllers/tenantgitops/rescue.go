@@ -49,6 +49,10 @@ func (p *pass) deletesNothing(ctx context.Context, kustomization *kustomizev1.Ku
 	if p.terminating {
 		return true, nil
 	}
+	if kustomization.Spec.Suspend {
+		// Flux deletes nothing for a Kustomization that is suspended.
+		return true, nil
+	}
 	switch kustomization.GetDeletionPolicy() {
 	case kustomizev1.DeletionPolicyOrphan:
 		return true, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	appsv1 "k8s.io/api/apps/v1"
@@ -33,12 +32,13 @@ func (p *pass) controllers(ctx context.Context, digest string) ([]rollout.Contro
 	for i := range deployments.Items {
 		deployment := &deployments.Items[i]
 		tenant := deployment.Labels[stamp.TenantLabel]
-		if !deployment.DeletionTimestamp.IsZero() || stuck[tenant] && tenant != p.tenant.Namespace {
+		current := deployment.Annotations[stamp.ControllerConfigAnnotation] == digest
+		if !deployment.DeletionTimestamp.IsZero() || !current && stuck[tenant] && tenant != p.tenant.Namespace {
 			continue
 		}
 		controllers = append(controllers, rollout.Controller{
 			Tenant:  tenant,
-			Current: deployment.Annotations[stamp.ControllerConfigAnnotation] == digest,
+			Current: current,
 			Passed:  rolloutPassed(deployment, digest),
 		})
 	}
@@ -46,7 +46,7 @@ func (p *pass) controllers(ctx context.Context, digest string) ([]rollout.Contro
 }
 
 // stuckTenants are those whose controllers cannot be updated for a reason of their
-// own; nobody waits for them.
+// own, or end with their TenantGitOps; nobody waits for them.
 func (p *pass) stuckTenants(ctx context.Context) (map[string]bool, error) {
 	var list gitopsv1.TenantGitOpsList
 	if err := p.Client.List(ctx, &list); err != nil {
@@ -54,6 +54,10 @@ func (p *pass) stuckTenants(ctx context.Context) (map[string]bool, error) {
 	}
 	stuck := map[string]bool{}
 	for i := range list.Items {
+		if !list.Items[i].DeletionTimestamp.IsZero() {
+			stuck[list.Items[i].Namespace] = true
+			continue
+		}
 		ready := apimeta.FindStatusCondition(list.Items[i].Status.Conditions, meta.ReadyCondition)
 		if ready == nil {
 			continue
@@ -85,9 +89,9 @@ func markRollout(stored *appsv1.Deployment, desired client.Object, digest string
 	before := stored.Annotations[stamp.ControllerConfigAnnotation]
 	passed := rolloutPassed(stored, digest)
 	if before != digest {
-		// It is updated now. One that runs has to run again; one that had come to
-		// nothing has nothing to lose.
-		passed = !controllerReady(stored)
+		// It is updated now, and has to run again; but one that ran with its old
+		// configuration and failed later does so for a reason of its own.
+		passed = !controllerReady(stored) && stored.Annotations[stamp.RolloutPassedAnnotation] == before
 	}
 	if passed {
 		annotations := maps.Clone(desired.GetAnnotations())
@@ -96,28 +100,34 @@ func markRollout(stored *appsv1.Deployment, desired client.Object, digest string
 	}
 }
 
-// reportHalt says, where an admin looks and no tenant can, which controllers
-// hold up the roll-out, once for each. Those that are current and not ready are the cause;
-// those that are not yet current are only waiting themselves.
-func (p *pass) reportHalt(ctx context.Context, verdict rollout.Verdict) {
-	var deployments appsv1.DeploymentList
-	if err := p.Client.List(ctx, &deployments, client.InNamespace(p.Config.Stamp.ControllersNamespace), client.HasLabels{stamp.TenantLabel}); err != nil {
-		return
+// reportHalt says, where an admin looks and no tenant can, that this tenant's
+// controller has the new configuration, is in trouble with it, and holds up the
+// roll-out; once for each state of its Deployment. Its pod or its Deployment tells
+// of trouble, so it is told when it is found, and not of one that only starts.
+func (p *pass) reportHalt(ctx context.Context, digest string) error {
+	deployment := p.live.deployment
+	if deployment == nil || deployment.Annotations[stamp.ControllerConfigAnnotation] != digest || rolloutPassed(deployment, digest) {
+		return nil
 	}
-	for i := range deployments.Items {
-		deployment := &deployments.Items[i]
-		tenant := deployment.Labels[stamp.TenantLabel]
-		digest := deployment.Annotations[stamp.ControllerConfigAnnotation]
-		if !slices.Contains(verdict.WaitsFor, tenant) || rolloutPassed(deployment, digest) {
-			continue
-		}
-		if generation, told := p.halts.Swap(deployment.UID, deployment.Generation); told && generation == deployment.Generation {
-			continue
-		}
-		ctrl.LoggerFrom(ctx).Info("controller update waits", "for", tenant, "deployment", deployment.Name)
-		p.Events.Eventf(deployment, nil, corev1.EventTypeWarning, gitopsv1.ReasonRolloutHalted, "Rollout",
-			"the controller of tenant %s is not ready with its new configuration: no further controller is updated until it is, or the old configuration is put back", tenant)
+	status := controllerStatus(deployment, p.live.pods)
+	if status.LastTermination == "" {
+		return nil
 	}
+	controllers, err := p.controllers(ctx, digest)
+	if err != nil {
+		return err
+	}
+	held := rollout.HeldUp(p.tenant.Namespace, controllers, p.Config.RolloutBatch)
+	if len(held) == 0 {
+		return nil
+	}
+	if generation, told := p.halts.Swap(deployment.UID, deployment.Generation); told && generation == deployment.Generation {
+		return nil
+	}
+	ctrl.LoggerFrom(ctx).Info("controller holds up the roll-out", "deployment", deployment.Name, "trouble", status.LastTermination, "waiting", len(held))
+	p.Events.Eventf(deployment, nil, corev1.EventTypeWarning, gitopsv1.ReasonRolloutHalted, "Rollout",
+		"the controller of tenant %s is not ready with its new configuration (%s): %d controllers keep the old one until it is, or until the old configuration is put back", p.tenant.Namespace, status.LastTermination, len(held))
+	return nil
 }
 
 // controllerName is the tenant's Deployment as namespace/name.

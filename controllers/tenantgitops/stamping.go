@@ -14,6 +14,7 @@ import (
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/apply"
+	"github.com/cozystack/gitops-operator/internal/names"
 	"github.com/cozystack/gitops-operator/internal/rollout"
 	"github.com/cozystack/gitops-operator/internal/stamp"
 )
@@ -64,6 +65,9 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 	if err != nil {
 		return outcome{}, err
 	}
+	if err := p.settleHeld(ctx); err != nil {
+		return outcome{}, err
+	}
 	after, err := p.prune(ctx, targets)
 	if err != nil {
 		return outcome{}, err
@@ -103,6 +107,24 @@ func (p *pass) stampable(in stamp.Input, facts *platformFacts) ([]gitopsv1.Sourc
 		}
 	}
 	return stamped, nil
+}
+
+// settleHeld lets a source whose objects cannot be stamped as they should be at
+// least be suspended, and keep its applications: both must work in any state.
+func (p *pass) settleHeld(ctx context.Context) error {
+	for _, source := range p.tenant.Spec.Sources {
+		stored := p.live.kustomizations[names.FluxObject(source.Name)]
+		if stored == nil || !p.problems[source.Name].held || !isOurs(stored) || !stored.DeletionTimestamp.IsZero() {
+			continue
+		}
+		settled := stored.DeepCopy()
+		settled.Spec.Suspend = p.tenant.Spec.Suspend || source.Suspend
+		settled.Spec.DeletionPolicy = stamp.DeletionPolicy(source)
+		if err := p.patchKustomization(ctx, stored, settled); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // revive lets go of accounts, Roles and bindings that somebody deleted while the
@@ -235,11 +257,13 @@ func (p *pass) applyController(ctx context.Context, objects []client.Object) err
 					return err
 				}
 				if !verdict.Allowed {
-					p.reportHalt(ctx, verdict)
 					continue
 				}
 			}
 			markRollout(p.live.deployment, obj, digest)
+			if err := p.reportHalt(ctx, digest); err != nil {
+				return err
+			}
 		}
 		if _, err := p.Applier.Apply(ctx, obj); err != nil {
 			return err

@@ -29,6 +29,10 @@ func (p *pass) report(_ context.Context, out outcome, err error) {
 		}
 	}
 	status.ObservedGeneration = p.tenant.Generation
+	if err == nil {
+		// Whoever asked is answered, also where nothing can be done.
+		status.LastHandledReconcileAt = p.requested()
+	}
 	status.Shard = names.Shard(p.tenant.Namespace)
 	if p.live != nil {
 		status.Controller = controllerStatus(p.live.deployment, p.live.pods)

@@ -2,6 +2,7 @@ package tenantgitops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -57,8 +59,7 @@ func (p *pass) teardown(ctx context.Context) (outcome, error) {
 		}
 	}
 	p.named.Forget(p.tenant.Namespace)
-	controllerutil.RemoveFinalizer(p.tenant, Finalizer)
-	if err := p.patchFinalizers(ctx); client.IgnoreNotFound(err) != nil {
+	if err := p.patchFinalizers(ctx, controllerutil.RemoveFinalizer); client.IgnoreNotFound(err) != nil {
 		return outcome{}, err
 	}
 	p.gone = true
@@ -75,11 +76,11 @@ func (p *pass) waiting(waitsFor string, after time.Duration) outcome {
 // takeDownKustomizations deletes the Kustomizations, and keeps all that their
 // finalizers need: a controller deleted by hand meanwhile comes back.
 func (p *pass) takeDownKustomizations(ctx context.Context) (outcome, error) {
-	if err := p.keepController(ctx); err != nil {
-		return outcome{}, err
-	}
-	if err := p.spareApplications(ctx); err != nil {
-		return outcome{}, err
+	// Where it cannot be kept, the finalizers are still to be seen to: with a
+	// controller that does not come back, rescue is the only way out.
+	kept := p.keepController(ctx)
+	if err := p.settlePolicies(ctx); err != nil {
+		return outcome{}, errors.Join(kept, err)
 	}
 	var after time.Duration
 	var waitsFor []string
@@ -91,42 +92,65 @@ func (p *pass) takeDownKustomizations(ctx context.Context) (outcome, error) {
 		}
 		wait, err := p.takeDown(ctx, kustomization)
 		if err != nil {
-			return outcome{}, err
+			return outcome{}, errors.Join(kept, err)
 		}
 		after = sooner(after, wait)
 	}
-	return p.waiting(strings.Join(waitsFor, "; "), after), nil
+	return p.waiting(strings.Join(waitsFor, "; "), after), kept
 }
 
-// spareApplications makes every Kustomization orphan what it applied where the
-// custom resource definition itself is being deleted: somebody is reinstalling the
-// operator, and no tenant has asked for anything to go; and where the TenantGitOps is
-// gone without a trace, since that may be the same done by force.
-func (p *pass) spareApplications(ctx context.Context) error {
+// settlePolicies makes the Kustomizations delete or orphan as the spec says now:
+// it may have changed since they were stamped last, and this is the last chance.
+// All of them orphan where the custom resource definition itself is being deleted
+// (somebody is reinstalling the operator, and no tenant has asked for anything to
+// go), and where the TenantGitOps is gone without a trace, since that may be the
+// same done by force.
+func (p *pass) settlePolicies(ctx context.Context) error {
 	if p.terminating {
 		return nil
 	}
-	if !p.abandoned {
+	spare := p.abandoned
+	if !spare {
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		if err := p.Client.Get(ctx, client.ObjectKey{Name: tenantGitOpsCRD}, crd); err != nil {
 			return fmt.Errorf("cannot read custom resource definition %s: %w", tenantGitOpsCRD, err)
 		}
-		if crd.DeletionTimestamp.IsZero() {
-			return nil
-		}
+		spare = !crd.DeletionTimestamp.IsZero()
+	}
+	sources := map[string]gitopsv1.Source{}
+	for _, source := range p.tenant.Spec.Sources {
+		sources[names.FluxObject(source.Name)] = source
 	}
 	for _, name := range sortedKeys(p.live.kustomizations) {
 		kustomization := p.live.kustomizations[name]
-		if !isOurs(kustomization) || kustomization.GetDeletionPolicy() == kustomizev1.DeletionPolicyOrphan {
+		if !isOurs(kustomization) {
 			continue
 		}
-		orphaning := kustomization.DeepCopy()
-		orphaning.Spec.DeletionPolicy = kustomizev1.DeletionPolicyOrphan
-		if err := p.Client.Patch(ctx, orphaning, client.MergeFrom(kustomization), client.FieldOwner(apply.FieldManager)); err != nil {
-			return fmt.Errorf("cannot make Kustomization %s orphan its applications: %w", client.ObjectKeyFromObject(kustomization), err)
+		settled := kustomization.DeepCopy()
+		if source, wanted := sources[name]; wanted {
+			settled.Spec.DeletionPolicy = stamp.DeletionPolicy(source)
+			settled.Spec.Prune = source.Prune == nil || *source.Prune
 		}
-		p.live.kustomizations[name] = orphaning
+		if spare {
+			settled.Spec.DeletionPolicy = kustomizev1.DeletionPolicyOrphan
+		}
+		if err := p.patchKustomization(ctx, kustomization, settled); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// patchKustomization writes what differs between the two, if anything does.
+func (p *pass) patchKustomization(ctx context.Context, stored, changed *kustomizev1.Kustomization) error {
+	if equality.Semantic.DeepEqual(stored.Spec, changed.Spec) {
+		return nil
+	}
+	err := p.Client.Patch(ctx, changed, client.MergeFrom(stored), client.FieldOwner(apply.FieldManager))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("cannot change Kustomization %s: %w", client.ObjectKeyFromObject(stored), err)
+	}
+	p.live.kustomizations[stored.Name] = changed
 	return nil
 }
 
@@ -136,7 +160,7 @@ func describeTakeDown(kustomization *kustomizev1.Kustomization) string {
 		return fmt.Sprintf("Kustomization %s, which is not this TenantGitOps's: delete it", kustomization.Name)
 	}
 	text := fmt.Sprintf("Kustomization %s (%s)", kustomization.Name, kustomization.GetDeletionPolicy())
-	if kustomization.GetDeletionPolicy() == kustomizev1.DeletionPolicyOrphan || kustomization.Status.Inventory == nil {
+	if kustomization.Spec.Suspend || kustomization.GetDeletionPolicy() == kustomizev1.DeletionPolicyOrphan || kustomization.Status.Inventory == nil {
 		return text
 	}
 	return fmt.Sprintf("%s to delete %d applications", text, len(kustomization.Status.Inventory.Entries))
@@ -239,6 +263,11 @@ func (p *pass) removeController(ctx context.Context) (string, time.Duration, err
 // removeAccounts deletes bindings, Roles and the git account, lets them go, and
 // last takes the operator itself out of the namespaces.
 func (p *pass) removeAccounts(ctx context.Context) (string, time.Duration, error) {
+	for i := range p.live.roles {
+		if err := p.bindWhereLost(ctx, p.live.roles[i].Namespace); err != nil {
+			return "", 0, err
+		}
+	}
 	self := names.SelfBinding(p.tenant.Namespace)
 	var first, last []client.Object
 	for i := range p.live.bindings {
@@ -277,8 +306,8 @@ func (p *pass) removeAccounts(ctx context.Context) (string, time.Duration, error
 	return "", 0, nil
 }
 
-// prunePolicies deletes the NetworkPolicy where Cilium's has taken its place, and
-// Cilium's where it has lost it.
+// prunePolicies deletes the NetworkPolicy where Cilium's has taken its place. The
+// other way there is nothing to delete: Cilium's goes with its kind.
 func (p *pass) prunePolicies(ctx context.Context) error {
 	facts, err := p.platform.read(ctx)
 	if err != nil || !facts.network.Cilium {

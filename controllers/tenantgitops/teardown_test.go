@@ -173,6 +173,28 @@ func TestDeletedControllerComesBackForTheLastFinalizer(t *testing.T) {
 	harness.AwaitGone(t, cluster.Client, fixtures.Application("Postgres", "tenant-back", "db"))
 }
 
+// TestPolicyChangedLastIsTheOneThatHolds chooses Orphan while the operator is down,
+// and deletes the TenantGitOps before it has looked.
+func TestPolicyChangedLastIsTheOneThatHolds(t *testing.T) {
+	o := harness.WithOperator(t, cluster, harness.Config())
+	git := harness.NewGitServer(t)
+	applied(t, git, "tenant-last", func(s *gitopsv1.Source) { s.DeletionPolicy = "Delete" })
+	if err := o.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	sources := harness.Read(t, cluster.Client, "tenant-last").Spec.Sources
+	sources[0].DeletionPolicy = "Orphan"
+	harness.Write(t, cluster.Client, "tenant-last", sources...)
+	if err := cluster.Client.Delete(t.Context(), tenantGitOps("tenant-last")); err != nil {
+		t.Fatal(err)
+	}
+	harness.WithOperator(t, cluster, harness.Config())
+	harness.AwaitGone(t, cluster.Client, tenantGitOps("tenant-last"))
+	if !exists(t, fixtures.Application("Postgres", "tenant-last", "db")) {
+		t.Error("the application is gone although the spec says Orphan")
+	}
+}
+
 // TestWaitingTeardownSaysWhatItWaitsFor deletes a TenantGitOps whose controller
 // cannot run: with Delete nobody else may finish the work.
 func TestWaitingTeardownSaysWhatItWaitsFor(t *testing.T) {
@@ -185,6 +207,8 @@ func TestWaitingTeardownSaysWhatItWaitsFor(t *testing.T) {
 	}
 	broken := config
 	broken.Stamp.Controller.Image = missingImage
+	// Tenants of other tests would hold the roll-out up.
+	broken.RolloutBatch = 1000
 	harness.WithOperator(t, cluster, broken)
 	harness.AwaitCondition(t, cluster.Client, "tenant-wait", metav1.ConditionFalse, "ImagePull")
 	if err := cluster.Client.Delete(t.Context(), tenantGitOps("tenant-wait")); err != nil {

@@ -63,15 +63,19 @@ func (c *Cluster) startRunner(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	skipNameValidation := true
 	manager, err := ctrl.NewManager(runnerConfig, ctrl.Options{
 		Scheme:                 Scheme(),
 		Logger:                 logr.Discard(),
 		Metrics:                server.Options{BindAddress: "0"},
 		HealthProbeBindAddress: "0",
 		Cache:                  cache.Options{DefaultNamespaces: map[string]cache.Config{c.options.RunnerNamespace: {}}},
-		// One test process may start several clusters, each with a runner.
-		Controller: config.Controller{SkipNameValidation: &skipNameValidation},
+		Controller: config.Controller{
+			// One test process may start several clusters, each with a runner.
+			SkipNameValidation: new(true),
+			// Its shutdown can wait for a worker that has left, for good:
+			// https://github.com/kubernetes-sigs/controller-runtime/issues/3538
+			UsePriorityQueue: new(false),
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("make the Deployment runner: %w", err)

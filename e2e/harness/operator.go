@@ -3,6 +3,8 @@ package harness
 import (
 	"context"
 	"errors"
+	"os"
+	"runtime/pprof"
 	"testing"
 	"time"
 
@@ -104,6 +106,10 @@ func (o *Operator) Stop() error {
 	o.cancel()
 	select {
 	case <-o.done:
+		if o.err != nil {
+			// What it still waits for is to be seen here, or nowhere.
+			_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
+		}
 		return o.err
 	case <-time.After(Patience):
 		return errors.New("the operator did not stop")

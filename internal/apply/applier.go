@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fluxcd/pkg/ssa"
@@ -187,6 +188,13 @@ func ToUnstructured(obj client.Object, scheme *runtime.Scheme) (*unstructured.Un
 	}
 	delete(content, "status")
 	dropNulls(content)
+	if spec, ok := content["spec"].(map[string]any); ok && strings.HasSuffix(gvk.Group, ".toolkit.fluxcd.io") {
+		// The Go types leave a false out, and a field that is not applied is not
+		// repaired: somebody's suspension by hand would stay for ever.
+		if _, set := spec["suspend"]; !set {
+			spec["suspend"] = false
+		}
+	}
 	u := &unstructured.Unstructured{Object: content}
 	u.SetGroupVersionKind(gvk)
 	return u, nil

@@ -74,7 +74,12 @@ func New(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
 		GracefulShutdownTimeout:       &timeout,
-		Controller:                    config.Controller{SkipNameValidation: &options.AllowSameName},
+		Controller: config.Controller{
+			SkipNameValidation: &options.AllowSameName,
+			// Its shutdown can wait for a worker that has left, for good:
+			// https://github.com/kubernetes-sigs/controller-runtime/issues/3538
+			UsePriorityQueue: new(false),
+		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot make the manager: %w", err)

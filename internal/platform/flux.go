@@ -56,7 +56,14 @@ func InspectFlux(namespace string, deployments []appsv1.Deployment) (Flux, error
 		}
 		flux.ArtifactPort = port
 		flux.HostNetwork = deployment.Spec.Template.Spec.HostNetwork
-		flux.ArtifactPodLabels = deployment.Spec.Selector.MatchLabels
+		flux.ArtifactPodLabels = deployment.Spec.Template.Labels
+		if deployment.Spec.Selector != nil && len(deployment.Spec.Selector.MatchLabels) > 0 {
+			flux.ArtifactPodLabels = deployment.Spec.Selector.MatchLabels
+		}
+		if len(flux.ArtifactPodLabels) == 0 && !flux.HostNetwork {
+			// No labels would select every pod of the namespace.
+			errs = append(errs, fmt.Errorf("the pods of Deployment %s/%s carry no label to select them by: label its pod template", namespace, deployment.Name))
+		}
 	}
 
 	unsharded := 0

@@ -2,7 +2,10 @@
 // configuration now: in waves, so that a broken image stops at the first one.
 package rollout
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Controller is what is known of one tenant's controller.
 type Controller struct {
@@ -32,15 +35,7 @@ type Verdict struct {
 // as 1.
 func Next(tenant string, all []Controller, batch int) Verdict {
 	batch = max(batch, 1)
-	sorted := slices.SortedFunc(slices.Values(all), func(a, b Controller) int {
-		if a.Tenant < b.Tenant {
-			return -1
-		}
-		if a.Tenant > b.Tenant {
-			return 1
-		}
-		return 0
-	})
+	sorted := byTenant(all)
 	rank := slices.IndexFunc(sorted, func(c Controller) bool { return c.Tenant == tenant })
 	if rank < 0 {
 		// It has no controller yet: nothing is replaced, so nothing can break.
@@ -54,4 +49,26 @@ func Next(tenant string, all []Controller, batch int) Verdict {
 	}
 	verdict.Allowed = len(verdict.WaitsFor) == 0
 	return verdict
+}
+
+// HeldUp returns the tenants whose controllers have not the configuration yet
+// and wait for this tenant's.
+func HeldUp(tenant string, all []Controller, batch int) []string {
+	batch = max(batch, 1)
+	sorted := byTenant(all)
+	rank := slices.IndexFunc(sorted, func(c Controller) bool { return c.Tenant == tenant })
+	if rank < 0 || sorted[rank].Current && sorted[rank].Passed {
+		return nil
+	}
+	var held []string
+	for _, later := range sorted[min(len(sorted), (rank/batch+1)*batch):] {
+		if !later.Current {
+			held = append(held, later.Tenant)
+		}
+	}
+	return held
+}
+
+func byTenant(all []Controller) []Controller {
+	return slices.SortedFunc(slices.Values(all), func(a, b Controller) int { return cmp.Compare(a.Tenant, b.Tenant) })
 }

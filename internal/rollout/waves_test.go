@@ -31,8 +31,19 @@ func TestNext(t *testing.T) {
 			if got.Allowed != tc.allowed || !slices.Equal(got.WaitsFor, tc.waits) {
 				t.Errorf("got %+v", got)
 			}
+			for _, c := range tc.all {
+				held := slices.Contains(HeldUp(c.Tenant, tc.all, 2), tc.tenant)
+				waits := slices.Contains(got.WaitsFor, c.Tenant) && !current(tc.all, tc.tenant)
+				if held != waits {
+					t.Errorf("%s holds up %s: %v, which waits for %v", c.Tenant, tc.tenant, held, got.WaitsFor)
+				}
+			}
 		})
 	}
+}
+
+func current(all []Controller, tenant string) bool {
+	return slices.ContainsFunc(all, func(c Controller) bool { return c.Tenant == tenant && c.Current })
 }
 
 // TestRolloutEndsAndNeverExceedsItsBatch plays random rollouts: at no time are

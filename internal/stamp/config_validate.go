@@ -20,6 +20,9 @@ var keptFlags = []string{
 	"default-decryption-service-account",
 	"default-kubeconfig-service-account",
 	"feature-gates",
+	"events-addr",
+	"sops-age-secret",
+	"sops-vault-configmap",
 	"insecure-kubeconfig-exec",
 	"insecure-kubeconfig-tls",
 	"enable-leader-election",
@@ -55,12 +58,20 @@ func (c Config) Validate() error {
 	}
 	for _, gate := range c.Controller.FeatureGates {
 		name, _, _ := strings.Cut(gate, "=")
-		if !oneGate.MatchString(gate) || name == "DisableConfigWatchers" {
-			errs = append(errs, fmt.Errorf("feature gate %q of the controllers is not allowed: write Name=true or Name=false, and not DisableConfigWatchers, which the operator sets itself", gate))
+		if !oneGate.MatchString(gate) || name == "DisableConfigWatchers" || name == "CacheSecretsAndConfigMaps" {
+			errs = append(errs, fmt.Errorf("feature gate %q of the controllers is not allowed: write Name=true or Name=false, and neither DisableConfigWatchers, which the operator sets itself, nor CacheSecretsAndConfigMaps, which needs the right to list Secrets", gate))
 		}
 	}
 	if _, ok := c.Controller.Resources.Limits[corev1.ResourceMemory]; !ok {
 		errs = append(errs, errors.New("the controllers need a memory limit: one tenant's build must not take the node's memory"))
+	}
+	for name, limit := range c.Controller.Resources.Limits {
+		if limit.Sign() <= 0 {
+			errs = append(errs, fmt.Errorf("the controllers' limit of %s must be more than nothing", name))
+		}
+		if request, ok := c.Controller.Resources.Requests[name]; ok && request.Cmp(limit) > 0 {
+			errs = append(errs, fmt.Errorf("the controllers' request of %s, %s, must not exceed the limit, %s", name, request.String(), limit.String()))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -192,13 +192,18 @@ func TestValidateRefusesWhatWouldJoinTenants(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"a selector":                 {func(c *Config) { c.Controller.ExtraArgs = []string{"--watch-label-selector="} }, "sets --watch-label-selector itself"},
-		"a kept flag with one dash":  {func(c *Config) { c.Controller.ExtraArgs = []string{"-no-remote-bases=false"} }, "--flag=value"},
-		"a kept flag in two parts":   {func(c *Config) { c.Controller.ExtraArgs = []string{"--no-cross-namespace-refs", "false"} }, "sets --no-cross-namespace-refs itself"},
-		"another default account":    {func(c *Config) { c.Controller.ExtraArgs = []string{"--default-service-account=x"} }, "not allowed"},
-		"config watchers":            {func(c *Config) { c.Controller.FeatureGates = []string{"DisableConfigWatchers=false"} }, "DisableConfigWatchers"},
-		"two gates in one":           {func(c *Config) { c.Controller.FeatureGates = []string{"A=true,DisableConfigWatchers=false"} }, "DisableConfigWatchers"},
-		"no memory limit":            {func(c *Config) { c.Controller.Resources.Limits = nil }, "memory limit"},
+		"a selector":                {func(c *Config) { c.Controller.ExtraArgs = []string{"--watch-label-selector="} }, "sets --watch-label-selector itself"},
+		"a kept flag with one dash": {func(c *Config) { c.Controller.ExtraArgs = []string{"-no-remote-bases=false"} }, "--flag=value"},
+		"a kept flag in two parts":  {func(c *Config) { c.Controller.ExtraArgs = []string{"--no-cross-namespace-refs", "false"} }, "sets --no-cross-namespace-refs itself"},
+		"another default account":   {func(c *Config) { c.Controller.ExtraArgs = []string{"--default-service-account=x"} }, "not allowed"},
+		"config watchers":           {func(c *Config) { c.Controller.FeatureGates = []string{"DisableConfigWatchers=false"} }, "DisableConfigWatchers"},
+		"two gates in one":          {func(c *Config) { c.Controller.FeatureGates = []string{"A=true,DisableConfigWatchers=false"} }, "DisableConfigWatchers"},
+		"no memory limit":           {func(c *Config) { c.Controller.Resources.Limits = nil }, "memory limit"},
+		"a request above its limit": {func(c *Config) {
+			c.Controller.Resources.Requests = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Gi")}
+		}, "must not exceed the limit"},
+		"a limit of nothing":         {func(c *Config) { c.Controller.Resources.Limits[corev1.ResourceMemory] = resource.MustParse("0") }, "more than nothing"},
+		"one key for all":            {func(c *Config) { c.Controller.ExtraArgs = []string{"--sops-age-secret=x"} }, "not allowed"},
 		"no image":                   {func(c *Config) { c.Controller.Image = "" }, "image must be set"},
 		"the operator's namespace":   {func(c *Config) { c.ControllersNamespace = c.OperatorNamespace }, "must not be the operator's own"},
 		"an argument without dashes": {func(c *Config) { c.Controller.ExtraArgs = []string{"concurrent=1"} }, "--flag=value"},

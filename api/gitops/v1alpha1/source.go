@@ -168,6 +168,7 @@ type GitSource struct {
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="[has(self.branch), has(self.tag), has(self.semver), has(self.name)].filter(x, x).size() <= 1",message="ref names more than one of branch, tag, semver and name: keep one"
 	// +kubebuilder:validation:XValidation:rule="!has(self.commit) || size(self.commit) in [40, 64]",message="ref.commit must be the whole hash of a commit, 40 hexadecimal digits (git rev-parse HEAD)"
+	// +kubebuilder:validation:XValidation:rule="!has(self.commit) || !(has(self.tag) || has(self.semver) || has(self.name))",message="ref.commit goes alone or with branch: Flux would take no notice of tag, semver or name"
 	Ref *sourcev1.GitRepositoryRef `json:"ref,omitempty"`
 
 	// SecretRef names the Secret, called <something>.gitops, with username and
