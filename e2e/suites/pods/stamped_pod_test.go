@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
@@ -22,7 +23,9 @@ func TestControllerPodIsConfined(t *testing.T) {
 	t.Parallel()
 	const tenant = "tenant-confined"
 	_, commit := stage.Enable(t, tenant, map[string]string{"db.yaml": fixtures.Postgres("db", "1Gi")}, nil)
-	status := harness.AwaitApplied(t, stage.Client, tenant, commit).Status.Controller
+	harness.AwaitApplied(t, stage.Client, tenant, commit)
+	// Applied may come before the kubelet has probed the pod.
+	status := harness.AwaitCondition(t, stage.Client, tenant, metav1.ConditionTrue, "Succeeded").Status.Controller
 	image, err := kind.ProgramImage("kustomize-controller")
 	if err != nil {
 		t.Fatal(err)
