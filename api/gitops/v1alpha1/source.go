@@ -20,6 +20,7 @@ const GenerateKey Generate = "Generate"
 // Source is one repository and how to apply it. Fields that Flux has are
 // called, and behave, as Flux's own.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.wait) || !self.wait || !has(self.healthChecks) || self.healthChecks.size() == 0",message="wait looks at everything that is applied, and Flux takes no notice of healthChecks beside it: remove wait, or remove healthChecks"
 // +kubebuilder:validation:XValidation:rule="has(self.git) != has(self.oci)",message="a source is either a git repository or an OCI artifact: set exactly one of git and oci"
 type Source struct {
 	// Name of the source, unique among the sources of this TenantGitOps. The
@@ -137,6 +138,7 @@ type Source struct {
 
 	// CommonMetadata sets labels and annotations on everything that is applied.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.labels) || ['kustomize.toolkit.fluxcd.io/name', 'kustomize.toolkit.fluxcd.io/namespace', 'sharding.fluxcd.io/key'].all(l, !(l in self.labels))",message="commonMetadata must not set labels that Flux goes by (kustomize.toolkit.fluxcd.io/..., sharding.fluxcd.io/key): remove them"
 	CommonMetadata *kustomizev1.CommonMetadata `json:"commonMetadata,omitempty"`
 
 	// Suspend stops the fetching and applying of this source.
@@ -240,6 +242,7 @@ type OCISource struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="self.matches('^oci://[!-?A-~]+$')",message="url must start with oci:// and hold neither credentials nor a digest: put the digest into ref.digest"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('/[^/]*:[^/]*$') || self.matches('^oci://[^/]*$')",message="url must not hold a tag: put it into ref.tag"
 	URL string `json:"url"`
 
 	// Ref is the tag, semver range or digest to pull; latest without it.
