@@ -197,7 +197,6 @@ func fullGitSource() gitopsv1.Source {
 		Timeout:         duration(35 * time.Second),
 		Prune:           pointer(false),
 		DeletionPolicy:  kustomizev1.DeletionPolicyWaitForTermination,
-		Wait:            true,
 		HealthChecks: []meta.NamespacedObjectKindReference{{
 			APIVersion: "apps.cozystack.io/v1alpha1", Kind: "Redis", Name: "cache", Namespace: "tenant-stamped",
 		}},
@@ -220,7 +219,8 @@ func fullGitSource() gitopsv1.Source {
 	}
 }
 
-// fullOCISource sets all that only an OCI source can have.
+// fullOCISource sets all that only an OCI source can have, and what does not go with the
+// other one's fields.
 func fullOCISource() gitopsv1.Source {
 	return gitopsv1.Source{
 		Name: "full-oci",
@@ -234,6 +234,7 @@ func fullOCISource() gitopsv1.Source {
 			Timeout:       duration(37 * time.Second),
 			Ignore:        pointer("/drafts/"),
 		},
+		Wait:    true,
 		Suspend: true,
 	}
 }
