@@ -19,6 +19,8 @@ const operatorUser = "system:serviceaccount:cozy-gitops:gitops-operator"
 // its writes: there must be none, events included.
 func TestSteadyTenantsAreNotWrittenTo(t *testing.T) {
 	const tenants, resyncs = 20, 3
+	enabled := time.Now()
+	byOperator := func(w embedded.Write) bool { return w.User == operatorUser && !w.DryRun }
 	first := harness.WithOperator(t, cluster, harness.Config())
 	git := harness.NewGitServer(t)
 	commits := map[string]string{}
@@ -35,6 +37,10 @@ func TestSteadyTenantsAreNotWrittenTo(t *testing.T) {
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}
+	// That it is counted at all: each tenant has more objects than this.
+	if writes, err := cluster.Writes(enabled, byOperator); err != nil || len(writes) < 10*tenants {
+		t.Fatalf("%d writes were counted while %d tenants were enabled, %v", len(writes), tenants, err)
+	}
 	// A restart is the hardest of resyncs: it looks at everything and remembers
 	// nothing. The access reviews by which it would wait for a binding tell when it
 	// has found something to do.
@@ -50,7 +56,7 @@ func TestSteadyTenantsAreNotWrittenTo(t *testing.T) {
 		if err := o.Stop(); err != nil {
 			t.Fatal(err)
 		}
-		writes, err := cluster.Writes(began, func(w embedded.Write) bool { return w.User == operatorUser && !w.DryRun })
+		writes, err := cluster.Writes(began, byOperator)
 		if err != nil {
 			t.Fatal(err)
 		}
