@@ -59,11 +59,15 @@ func deploymentTrouble(deployment *appsv1.Deployment) (trouble string, outweighs
 	return trouble, false
 }
 
-// newestPod is the pod that counts: evicted and replaced ones may linger beside it.
+// newestPod is the pod that counts: evicted ones may linger beside it, and what one on its
+// way out says is no trouble.
 func newestPod(pods []corev1.Pod) *corev1.Pod {
 	var newest *corev1.Pod
 	for i := range pods {
 		pod := &pods[i]
+		if !pod.DeletionTimestamp.IsZero() {
+			continue
+		}
 		if newest == nil || newest.CreationTimestamp.Before(&pod.CreationTimestamp) ||
 			newest.CreationTimestamp.Equal(&pod.CreationTimestamp) && newest.Name < pod.Name {
 			newest = pod

@@ -3,6 +3,7 @@ package tenantgitops
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -95,9 +96,19 @@ func (p *pass) readLive(ctx context.Context, reader client.Reader) (*live, error
 			l.deployment = &deployments.Items[i]
 		}
 	}
-	l.serviceAccounts, l.roles, l.bindings = accounts.Items, roles.Items, bindings.Items
+	l.serviceAccounts = accounts.Items
+	l.roles = slices.DeleteFunc(roles.Items, func(r rbacv1.Role) bool { return !isStampedName(tenant, r.Namespace, r.Name) })
+	l.bindings = slices.DeleteFunc(bindings.Items, func(b rbacv1.RoleBinding) bool {
+		return b.Name != names.SelfBinding(tenant) && !isStampedName(tenant, b.Namespace, b.Name)
+	})
 	l.networkPolicies, l.pods = policies.Items, pods.Items
 	return l, nil
+}
+
+// isStampedName says whether a Role of that name may be the tenant's: anybody can put the
+// label on another.
+func isStampedName(tenant, namespace, name string) bool {
+	return name == names.GitRole(tenant, namespace) || namespace == tenant && name == names.ControllerRole
 }
 
 // isOurs says whether a Kustomization was stamped for this TenantGitOps.

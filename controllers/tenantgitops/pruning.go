@@ -15,6 +15,7 @@ import (
 
 	"github.com/cozystack/gitops-operator/internal/names"
 	"github.com/cozystack/gitops-operator/internal/stamp"
+	"github.com/cozystack/gitops-operator/internal/tenancy"
 )
 
 // prune takes down what the spec no longer asks for: the Kustomizations of
@@ -106,11 +107,16 @@ func (p *pass) pruneTargets(ctx context.Context, targets []string) error {
 			continue
 		}
 		// The cache may be late, and the right to delete it gone with the binding.
-		if err := p.Uncached.Get(ctx, client.ObjectKeyFromObject(role), &rbacv1.Role{}); err != nil {
+		stored := &rbacv1.Role{}
+		if err := p.Uncached.Get(ctx, client.ObjectKeyFromObject(role), stored); err != nil {
 			if apierrors.IsNotFound(err) {
 				continue
 			}
 			return fmt.Errorf("cannot read Role %s: %w", client.ObjectKeyFromObject(role), err)
+		}
+		if !stored.DeletionTimestamp.IsZero() {
+			// Somebody's finalizer holds it; there is nothing left to do.
+			continue
 		}
 		if err := p.bindWhereLost(ctx, role.Namespace); err != nil {
 			return err
@@ -142,7 +148,7 @@ func (p *pass) bindWhereLost(ctx context.Context, namespace string) error {
 		}
 		return fmt.Errorf("cannot read namespace %s: %w", namespace, err)
 	}
-	if !ns.DeletionTimestamp.IsZero() {
+	if !ns.DeletionTimestamp.IsZero() || !p.Config.Tenancy.IsTenant(tenancy.Namespace{Name: ns.Name, Labels: ns.Labels}) {
 		return nil
 	}
 	bindings, err := stamp.SelfBindings(stamp.Input{Tenant: p.tenant, Config: p.Config.Stamp, Targets: []string{namespace}})

@@ -33,29 +33,46 @@ func (p *pass) controllers(ctx context.Context, digest string) ([]rollout.Contro
 		deployment := &deployments.Items[i]
 		tenant := deployment.Labels[stamp.TenantLabel]
 		current := deployment.Annotations[stamp.ControllerConfigAnnotation] == digest
-		if !deployment.DeletionTimestamp.IsZero() || !current && stuck[tenant] && tenant != p.tenant.Namespace {
+		stands := stuck[tenant]
+		if tenant == p.tenant.Namespace {
+			stands = moves
+		}
+		if !deployment.DeletionTimestamp.IsZero() || stands == leaves || stands == stays && !current {
 			continue
 		}
 		controllers = append(controllers, rollout.Controller{
 			Tenant:  tenant,
 			Current: current,
-			Passed:  rolloutPassed(deployment, digest),
+			Passed:  hasPassed(deployment, digest),
 		})
 	}
 	return controllers, nil
 }
 
-// stuckTenants are those whose controllers cannot be updated for a reason of their
-// own, or end with their TenantGitOps; nobody waits for them.
-func (p *pass) stuckTenants(ctx context.Context) (map[string]bool, error) {
+// standing is what a tenant has to do with a roll-out.
+type standing int
+
+const (
+	// moves: its controller takes its turn.
+	moves standing = iota
+	// stays: its controller cannot be updated for a reason of its own, and nobody waits
+	// until it is.
+	stays
+	// leaves: nobody looks after its controller any more, whatever it runs.
+	leaves
+)
+
+// stuckTenants are those that do not just take their turn.
+func (p *pass) stuckTenants(ctx context.Context) (map[string]standing, error) {
 	var list gitopsv1.TenantGitOpsList
 	if err := p.Client.List(ctx, &list); err != nil {
 		return nil, fmt.Errorf("cannot list TenantGitOps: %w", err)
 	}
-	stuck := map[string]bool{}
+	stuck := map[string]standing{}
 	for i := range list.Items {
+		tenant := list.Items[i].Namespace
 		if !list.Items[i].DeletionTimestamp.IsZero() {
-			stuck[list.Items[i].Namespace] = true
+			stuck[tenant] = leaves
 			continue
 		}
 		ready := apimeta.FindStatusCondition(list.Items[i].Status.Conditions, meta.ReadyCondition)
@@ -63,15 +80,23 @@ func (p *pass) stuckTenants(ctx context.Context) (map[string]bool, error) {
 			continue
 		}
 		switch ready.Reason {
-		case gitopsv1.ReasonStampFailed, gitopsv1.ReasonNameTaken, gitopsv1.ReasonNotATenant:
-			stuck[list.Items[i].Namespace] = true
+		case gitopsv1.ReasonNotATenant:
+			stuck[tenant] = leaves
+		case gitopsv1.ReasonStampFailed, gitopsv1.ReasonNameTaken:
+			stuck[tenant] = stays
 		}
 	}
 	return stuck, nil
 }
 
-// rolloutPassed says whether a controller has been ready with the configuration,
-// or need not become so.
+// hasPassed says whether nobody need wait for a controller: it has been ready with the
+// configuration, or never with any.
+func hasPassed(deployment *appsv1.Deployment, digest string) bool {
+	return rolloutPassed(deployment, digest) || deployment.Annotations[stamp.RolloutPassedAnnotation] == ""
+}
+
+// rolloutPassed says whether a controller has been ready with the configuration, or is
+// noted to need not become so.
 func rolloutPassed(deployment *appsv1.Deployment, digest string) bool {
 	if deployment.Annotations[stamp.RolloutPassedAnnotation] == digest {
 		return true
@@ -79,25 +104,34 @@ func rolloutPassed(deployment *appsv1.Deployment, digest string) bool {
 	return deployment.Annotations[stamp.ControllerConfigAnnotation] == digest && controllerReady(deployment)
 }
 
-// markRollout notes on a Deployment that is about to be stamped whether it has
-// passed, so that what becomes of it later holds nobody up: a tenant can make its
-// own controller fail at any time.
+// markRollout notes on a Deployment that is about to be stamped with which configuration
+// it was ready last, so that what becomes of it later holds nobody up: a tenant can make
+// its own controller fail at any time. One that was never ready, with any, says nothing
+// about a new one, and carries no note.
 func markRollout(stored *appsv1.Deployment, desired client.Object, digest string) {
 	if stored == nil {
 		return
 	}
 	before := stored.Annotations[stamp.ControllerConfigAnnotation]
-	passed := rolloutPassed(stored, digest)
-	if before != digest {
-		// It is updated now, and has to run again; but one that ran with its old
-		// configuration and failed later does so for a reason of its own.
-		passed = !controllerReady(stored) && stored.Annotations[stamp.RolloutPassedAnnotation] == before
+	passed := stored.Annotations[stamp.RolloutPassedAnnotation]
+	switch {
+	case rolloutPassed(stored, digest):
+		passed = digest
+	case before == digest:
+		// It has to become ready yet.
+	case controllerReady(stored):
+		passed = before
+	case passed == before:
+		// It was ready with the configuration that it had and failed later, for a reason of
+		// its own.
+		passed = digest
 	}
-	if passed {
-		annotations := maps.Clone(desired.GetAnnotations())
-		annotations[stamp.RolloutPassedAnnotation] = digest
-		desired.SetAnnotations(annotations)
+	if passed == "" {
+		return
 	}
+	annotations := maps.Clone(desired.GetAnnotations())
+	annotations[stamp.RolloutPassedAnnotation] = passed
+	desired.SetAnnotations(annotations)
 }
 
 // reportHalt says, where an admin looks and no tenant can, that this tenant's
@@ -109,7 +143,15 @@ func (p *pass) reportHalt(ctx context.Context, digest string) error {
 	if deployment == nil || deployment.Annotations[stamp.ControllerConfigAnnotation] != digest || rolloutPassed(deployment, digest) {
 		return nil
 	}
-	status := controllerStatus(deployment, p.live.pods)
+	if deployment.Status.ObservedGeneration < deployment.Generation {
+		// What it says is about the configuration before.
+		return nil
+	}
+	pods := p.live.pods
+	if deployment.Status.UpdatedReplicas == 0 {
+		pods = nil
+	}
+	status := controllerStatus(deployment, pods)
 	if status.LastTermination == "" {
 		return nil
 	}

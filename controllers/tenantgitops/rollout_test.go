@@ -111,6 +111,10 @@ func TestImageRollsInWavesAndHaltsAtTheFirstBrokenOne(t *testing.T) {
 		}
 		return all, fmt.Sprintf("%v, ready %v, %v", image, ready, err)
 	})
+	// A controller that only starts holds nobody up.
+	if named, err := haltNames(t.Context(), tenants[2:]); err != nil || named {
+		t.Errorf("an event says that a good image halted: %t, %v", named, err)
+	}
 }
 
 // TestControllerThatFailedBeforeHoldsNobodyUp breaks the controller of the first

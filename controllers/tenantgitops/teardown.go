@@ -2,7 +2,6 @@ package tenantgitops
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -26,6 +26,9 @@ import (
 // waited for, before its NetworkPolicy goes all the same: a node that is cut off
 // must not hold a tenant's namespace.
 const podGrace = 15 * time.Second
+
+// keepRetry is after how long a controller that could not be kept is tried again.
+const keepRetry = 10 * time.Second
 
 // teardown takes everything of a deleted TenantGitOps down, in steps, each of
 // which waits for the one before: Kustomizations; sources; the controller; its
@@ -80,7 +83,7 @@ func (p *pass) takeDownKustomizations(ctx context.Context) (outcome, error) {
 	// controller that does not come back, rescue is the only way out.
 	kept := p.keepController(ctx)
 	if err := p.settlePolicies(ctx); err != nil {
-		return outcome{}, errors.Join(kept, err)
+		return outcome{}, err
 	}
 	var after time.Duration
 	var waitsFor []string
@@ -92,11 +95,16 @@ func (p *pass) takeDownKustomizations(ctx context.Context) (outcome, error) {
 		}
 		wait, err := p.takeDown(ctx, kustomization)
 		if err != nil {
-			return outcome{}, errors.Join(kept, err)
+			return outcome{}, err
 		}
 		after = sooner(after, wait)
 	}
-	return p.waiting(strings.Join(waitsFor, "; "), after), kept
+	if kept != nil {
+		ctrl.LoggerFrom(ctx).Error(kept, "cannot keep the controller for the last finalizers")
+		waitsFor = append(waitsFor, "the controller, which cannot be kept: "+kept.Error())
+		after = sooner(after, keepRetry)
+	}
+	return p.waiting(strings.Join(waitsFor, "; "), after), nil
 }
 
 // settlePolicies makes the Kustomizations delete or orphan as the spec says now:
@@ -130,6 +138,8 @@ func (p *pass) settlePolicies(ctx context.Context) error {
 		if source, wanted := sources[name]; wanted {
 			settled.Spec.DeletionPolicy = stamp.DeletionPolicy(source)
 			settled.Spec.Prune = source.Prune == nil || *source.Prune
+			// Flux deletes nothing of one that is suspended.
+			settled.Spec.Suspend = p.tenant.Spec.Suspend || source.Suspend
 		}
 		if spare {
 			settled.Spec.DeletionPolicy = kustomizev1.DeletionPolicyOrphan

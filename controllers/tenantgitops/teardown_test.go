@@ -173,25 +173,39 @@ func TestDeletedControllerComesBackForTheLastFinalizer(t *testing.T) {
 	harness.AwaitGone(t, cluster.Client, fixtures.Application("Postgres", "tenant-back", "db"))
 }
 
-// TestPolicyChangedLastIsTheOneThatHolds chooses Orphan while the operator is down,
-// and deletes the TenantGitOps before it has looked.
-func TestPolicyChangedLastIsTheOneThatHolds(t *testing.T) {
+// TestSpecChangedLastIsTheOneThatHolds changes the spec while the operator is down, and
+// deletes the TenantGitOps before it has looked.
+func TestSpecChangedLastIsTheOneThatHolds(t *testing.T) {
 	o := harness.WithOperator(t, cluster, harness.Config())
 	git := harness.NewGitServer(t)
-	applied(t, git, "tenant-last", func(s *gitopsv1.Source) { s.DeletionPolicy = "Delete" })
+	changes := map[string]func(*gitopsv1.TenantGitOps){
+		"tenant-lastpolicy":  func(t *gitopsv1.TenantGitOps) { t.Spec.Sources[0].DeletionPolicy = "Orphan" },
+		"tenant-lastsource":  func(t *gitopsv1.TenantGitOps) { t.Spec.Sources[0].Suspend = true },
+		"tenant-lastsuspend": func(t *gitopsv1.TenantGitOps) { t.Spec.Suspend = true },
+	}
+	for tenant := range changes {
+		applied(t, git, tenant, func(s *gitopsv1.Source) { s.DeletionPolicy = "Delete" })
+	}
 	if err := o.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	sources := harness.Read(t, cluster.Client, "tenant-last").Spec.Sources
-	sources[0].DeletionPolicy = "Orphan"
-	harness.Write(t, cluster.Client, "tenant-last", sources...)
-	if err := cluster.Client.Delete(t.Context(), tenantGitOps("tenant-last")); err != nil {
-		t.Fatal(err)
+	for tenant, change := range changes {
+		before := harness.Read(t, cluster.Client, tenant)
+		after := before.DeepCopy()
+		change(after)
+		if err := cluster.Client.Patch(t.Context(), after, client.MergeFrom(before)); err != nil {
+			t.Fatal(err)
+		}
+		if err := cluster.Client.Delete(t.Context(), tenantGitOps(tenant)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	harness.WithOperator(t, cluster, harness.Config())
-	harness.AwaitGone(t, cluster.Client, tenantGitOps("tenant-last"))
-	if !exists(t, fixtures.Application("Postgres", "tenant-last", "db")) {
-		t.Error("the application is gone although the spec says Orphan")
+	for tenant := range changes {
+		harness.AwaitGone(t, cluster.Client, tenantGitOps(tenant))
+		if !exists(t, fixtures.Application("Postgres", tenant, "db")) {
+			t.Errorf("the application of %s is gone although the spec says that it stays", tenant)
+		}
 	}
 }
 
