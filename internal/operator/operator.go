@@ -22,6 +22,7 @@ import (
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/controllers/artifactseal"
+	"github.com/cozystack/gitops-operator/controllers/gitopsparameters"
 	"github.com/cozystack/gitops-operator/controllers/tenantgitops"
 )
 
@@ -90,6 +91,9 @@ func New(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
 	}
 	if err := mgr.AddReadyzCheck("readyz", healthz.Ping); err != nil {
 		return nil, fmt.Errorf("cannot add the readiness probe: %w", err)
+	}
+	if err := gitopsparameters.SetupWithManager(mgr); err != nil {
+		return nil, err
 	}
 	if err := tenantgitops.SetupWithManager(mgr, options.TenantGitOps); err != nil {
 		return nil, err
