@@ -5,33 +5,22 @@ import (
 	"os"
 	"testing"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"github.com/fluxcd/pkg/runtime/logger"
 
 	"github.com/cozystack/gitops-operator/e2e/embedded"
 	"github.com/cozystack/gitops-operator/e2e/harness"
 )
 
+// root leads from this package to the repository.
 const root = "../.."
 
+// cluster has the policies and the platform's roles in it; Flux runs beside it.
 var cluster *embedded.Cluster
 
 func TestMain(m *testing.M) {
+	logger.SetLogger(logger.NewLogger(logger.Options{LogEncoding: "console", LogLevel: "error"}))
 	os.Exit(embedded.Main(m, harness.Options(root), func(ctx context.Context, c *embedded.Cluster) error {
 		cluster = c
 		return harness.Install(ctx, c, root)
 	}))
-}
-
-// person returns a client of somebody in these groups.
-func person(t *testing.T, name string, groups ...string) client.Client {
-	t.Helper()
-	config, err := cluster.UserConfig(name, groups...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(config, client.Options{Scheme: cluster.Client.Scheme(), Mapper: cluster.Client.RESTMapper()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }
