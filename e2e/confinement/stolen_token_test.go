@@ -154,7 +154,8 @@ func awaitPolicies(t *testing.T, thief client.Client, want string) {
 	})
 }
 
-// withoutPolicies takes the bindings of the operator's policies away until the test ends.
+// withoutPolicies takes the bindings of all policies away until the test ends, also of
+// those for tenants, which refuse the operator some of it as well.
 func withoutPolicies(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -167,7 +168,7 @@ func withoutPolicies(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range bindings.Items {
-		if strings.HasPrefix(bindings.Items[i].Name, "gitops-operator-") {
+		if strings.HasPrefix(bindings.Items[i].Name, "gitops-") {
 			if err := cluster.Client.Delete(t.Context(), &bindings.Items[i]); err != nil {
 				t.Fatal(err)
 			}
