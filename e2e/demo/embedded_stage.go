@@ -92,5 +92,5 @@ func (d *demo) installOperator(ctx context.Context, cluster *embedded.Cluster) e
 		return err
 	}
 	config := filepath.Join(d.root, "config")
-	return manifests.ApplyPaths(ctx, cluster.Client, filepath.Join(config, "namespaces"), filepath.Join(config, "rbac"), filepath.Join(config, "policies"))
+	return manifests.ApplyPaths(ctx, cluster.Client, filepath.Join(config, "namespaces"), filepath.Join(config, "rbac"), filepath.Join(config, "tenant-roles"), filepath.Join(config, "policies"))
 }

@@ -60,6 +60,9 @@ func run(ctx context.Context, kindOfCluster string, keep bool, out io.Writer) (e
 	if err != nil {
 		return err
 	}
+	if err := d.allowGitHost(ctx, s); err != nil {
+		return err
+	}
 	if err := d.enableGitOps(ctx, s); err != nil {
 		return err
 	}

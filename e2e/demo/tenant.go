@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
@@ -34,6 +35,32 @@ spec:
       interval: 30s
     path: ./
 `
+
+// parameters is what the demo's admin applies; %s is the host of the git server.
+const parameters = `# The demo's git server is no host of the public DNS: sources may name it all the same.
+apiVersion: gitops.cozystack.io/v1alpha1
+kind: GitOpsParameters
+metadata:
+  name: gitops
+spec:
+  allowedHosts: [%s]
+`
+
+// allowGitHost does what a platform's admin does who has a git server inside.
+func (d *demo) allowGitHost(ctx context.Context, s *stage) error {
+	d.step("The platform's admin lets tenants use the demo's git server")
+	source, err := url.Parse(s.sourceURL)
+	if err != nil {
+		return fmt.Errorf("read the repository's url: %w", err)
+	}
+	file := d.file("parameters.yaml")
+	text := fmt.Sprintf(parameters, source.Hostname())
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write the demo's files: %w", err)
+	}
+	d.say("$ cat %s\n%s", file, text)
+	return d.runKubectl(ctx, s, "apply", "--server-side", "-f", file)
+}
 
 // fillRepository commits two applications.
 func fillRepository(ctx context.Context, s *stage) error {

@@ -10,8 +10,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/controllers/tenantgitops"
 	"github.com/cozystack/gitops-operator/e2e/embedded"
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
@@ -59,13 +61,26 @@ func Options(root string) embedded.Options {
 	}
 }
 
-// Install puts the operator's namespaces, roles and policies into a cluster, and
-// the platform's kinds and roles; the operator itself is started by Start.
+// Install puts the operator's namespaces, roles, policies and parameters into a cluster,
+// and the platform's kinds and roles; the operator itself is started by Start.
 func Install(ctx context.Context, c *embedded.Cluster, root string) error {
-	if err := manifests.ApplyPaths(ctx, c.Client, root+"/config/namespaces", root+"/config/rbac", root+"/config/policies"); err != nil {
+	if err := manifests.Apply(ctx, c.Client, Parameters()); err != nil {
+		return err
+	}
+	if err := manifests.ApplyPaths(ctx, c.Client, root+"/config/namespaces", root+"/config/rbac", root+"/config/tenant-roles", root+"/config/policies"); err != nil {
 		return err
 	}
 	return fixtures.InstallPlatform(ctx, c.Client)
+}
+
+// Parameters let tenants use the tests' git servers, which listen on loopback, and
+// everything that an admin may allow.
+func Parameters() *gitopsv1.GitOpsParameters {
+	return &gitopsv1.GitOpsParameters{
+		TypeMeta:   metav1.TypeMeta{APIVersion: gitopsv1.GroupVersion.String(), Kind: "GitOpsParameters"},
+		ObjectMeta: metav1.ObjectMeta{Name: gitopsv1.GitOpsParametersName},
+		Spec:       gitopsv1.GitOpsParametersSpec{AllowedHosts: []string{"127.0.0.1"}, AllowSubmodules: true},
+	}
 }
 
 // Operator is an operator in this process, with its own service account.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/url"
 	"os"
 	"os/signal"
 	"syscall"
@@ -16,7 +17,9 @@ import (
 
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/gitserver"
+	"github.com/cozystack/gitops-operator/e2e/harness"
 	"github.com/cozystack/gitops-operator/e2e/kind"
+	"github.com/cozystack/gitops-operator/e2e/manifests"
 	"github.com/cozystack/gitops-operator/internal/operator"
 )
 
@@ -118,6 +121,16 @@ func start(ctx context.Context, name string, flavour kind.Flavour) (*Stage, erro
 		return s, err
 	}
 	if err := s.InstallOperator(ctx); err != nil {
+		return s, err
+	}
+	// The git server is a pod, so its name is one of the cluster.
+	server, err := url.Parse(s.Git.HTTPS)
+	if err != nil {
+		return s, fmt.Errorf("read the git server's address: %w", err)
+	}
+	parameters := harness.Parameters()
+	parameters.Spec.AllowedHosts = []string{server.Hostname()}
+	if err := manifests.Apply(ctx, s.Client, parameters); err != nil {
 		return s, err
 	}
 	fmt.Printf("the operator runs after %.0fs\n", time.Since(began).Seconds())

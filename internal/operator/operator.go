@@ -21,6 +21,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/controllers/artifactseal"
+	"github.com/cozystack/gitops-operator/controllers/gitopsparameters"
 	"github.com/cozystack/gitops-operator/controllers/tenantgitops"
 )
 
@@ -90,7 +92,16 @@ func New(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
 	if err := mgr.AddReadyzCheck("readyz", healthz.Ping); err != nil {
 		return nil, fmt.Errorf("cannot add the readiness probe: %w", err)
 	}
+	if err := gitopsparameters.SetupWithManager(mgr); err != nil {
+		return nil, err
+	}
 	if err := tenantgitops.SetupWithManager(mgr, options.TenantGitOps); err != nil {
+		return nil, err
+	}
+	if err := artifactseal.SetupWithManager(mgr, artifactseal.Config{
+		FluxNamespace:        options.TenantGitOps.FluxNamespace,
+		ControllersNamespace: options.TenantGitOps.Stamp.ControllersNamespace,
+	}); err != nil {
 		return nil, err
 	}
 	return mgr, nil

@@ -46,24 +46,14 @@ func InspectFlux(namespace string, deployments []appsv1.Deployment) (Flux, error
 	flux := Flux{Namespace: namespace}
 	var errs []error
 
-	deployment, container := findContainer(deployments, sourceController)
-	if container == nil {
-		errs = append(errs, fmt.Errorf("no Deployment in namespace %s runs %s: install Flux there, or name its namespace with --flux-namespace", namespace, sourceController))
+	server, err := artifactServer(namespace, deployments, sourceController)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	if server == nil {
+		errs = append(errs, errNotRun(namespace, sourceController))
 	} else {
-		port, err := storagePort(container)
-		if err != nil {
-			errs = append(errs, err)
-		}
-		flux.ArtifactPort = port
-		flux.HostNetwork = deployment.Spec.Template.Spec.HostNetwork
-		flux.ArtifactPodLabels = deployment.Spec.Template.Labels
-		if deployment.Spec.Selector != nil && len(deployment.Spec.Selector.MatchLabels) > 0 {
-			flux.ArtifactPodLabels = deployment.Spec.Selector.MatchLabels
-		}
-		if len(flux.ArtifactPodLabels) == 0 && !flux.HostNetwork {
-			// No labels would select every pod of the namespace.
-			errs = append(errs, fmt.Errorf("the pods of Deployment %s/%s carry no label to select them by: label its pod template", namespace, deployment.Name))
-		}
+		flux.ArtifactPodLabels, flux.ArtifactPort, flux.HostNetwork = server.PodLabels, server.Port, server.HostNetwork
 	}
 
 	unsharded := 0
@@ -82,7 +72,7 @@ func InspectFlux(namespace string, deployments []appsv1.Deployment) (Flux, error
 		}
 	}
 	if unsharded == 0 && len(errs) == 0 {
-		errs = append(errs, fmt.Errorf("no Deployment in namespace %s runs %s: install Flux there, or name its namespace with --flux-namespace", namespace, kustomizeController))
+		errs = append(errs, errNotRun(namespace, kustomizeController))
 	}
 	return flux, errors.Join(errs...)
 }

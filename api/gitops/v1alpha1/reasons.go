@@ -54,3 +54,19 @@ const (
 	// controller that has it does not become ready.
 	ReasonRolloutHalted = "RolloutHalted"
 )
+
+// Reasons of the condition ArtifactsSealed, and of the events of its changes, on
+// GitOpsParameters.
+const (
+	// ReasonSealedByNetworkPolicy: only Flux and the tenants' controllers reach the
+	// artifacts.
+	ReasonSealedByNetworkPolicy = "SealedByNetworkPolicy"
+	// ReasonOpenedByAnotherPolicy: a NetworkPolicy that is not the operator's lets
+	// others to the artifacts.
+	ReasonOpenedByAnotherPolicy = "OpenedByAnotherPolicy"
+	// ReasonFluxOnHostNetwork: the artifacts are served on the nodes' own addresses,
+	// where no NetworkPolicy holds.
+	ReasonFluxOnHostNetwork = "FluxOnHostNetwork"
+	// ReasonNoTenantGitOps: nobody uses GitOps yet, so nothing is sealed.
+	ReasonNoTenantGitOps = "NoTenantGitOps"
+)

@@ -1,0 +1,115 @@
+package isolation_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/e2e/harness"
+)
+
+// useParameters sets fields of the GitOpsParameters for the length of a test, and waits
+// until the policies go by them.
+func useParameters(t *testing.T, spec map[string]any) {
+	t.Helper()
+	before := parameters(t)
+	changed := before.DeepCopy()
+	for key, value := range spec {
+		set(changed, value, "spec", key)
+	}
+	if err := cluster.Client.Patch(t.Context(), changed, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		restored := before.DeepCopy()
+		restored.SetResourceVersion("")
+		restored.SetManagedFields(nil)
+		after := &unstructured.Unstructured{}
+		after.SetGroupVersionKind(before.GroupVersionKind())
+		if err := cluster.Client.Get(context.Background(), client.ObjectKeyFromObject(before), after); err != nil {
+			t.Error(err)
+			return
+		}
+		after.Object["spec"] = before.Object["spec"]
+		if err := cluster.Client.Update(context.Background(), after); err != nil {
+			t.Error(err)
+		}
+	})
+	awaitAllowedHosts(t, changed)
+}
+
+func parameters(t *testing.T) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	o.SetGroupVersionKind(gitopsv1.GroupVersion.WithKind("GitOpsParameters"))
+	if err := cluster.Client.Get(t.Context(), client.ObjectKey{Name: gitopsv1.GitOpsParametersName}, o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// awaitAllowedHosts waits until 127.0.0.1 is allowed or refused as parameters say.
+func awaitAllowedHosts(t *testing.T, parameters *unstructured.Unstructured) {
+	t.Helper()
+	hosts, _, err := unstructured.NestedStringSlice(parameters.Object, "spec", "allowedHosts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A person whom the policies hold, and who may write everywhere.
+	person := rootTenantAdmin(t)
+	harness.Await(t, fmt.Sprintf("the policies to allow the hosts %q", hosts), func(ctx context.Context) (bool, string) {
+		probe := goodGitRepository("tenant-root")
+		probe.SetName("probe")
+		set(probe, "https://127.0.0.1/apps", "spec", "url")
+		err := person.Create(ctx, probe, client.DryRunAll)
+		return refused(err) == (len(hosts) == 0), fmt.Sprint(err)
+	})
+}
+
+// rootTenantAdmin is an admin of the root tenant.
+func rootTenantAdmin(t *testing.T) client.Client {
+	t.Helper()
+	return user(t, "root-admin", "tenant-root-admin")
+}
+
+func TestAllowedHostsAndSubmodules(t *testing.T) {
+	const namespace = "tenant-allowed"
+	person := newTenantAdmin(t, namespace)
+	useParameters(t, map[string]any{"allowedHosts": []any{"127.0.0.1", "git.acme.internal"}, "allowSubmodules": true})
+	passAll(t, person, goodGitRepository(namespace), map[string]change{
+		"an address":     field("spec.url", "https://127.0.0.1:8443/apps"),
+		"a private name": field("spec.url", "https://git.acme.internal/apps"),
+		"submodules":     field("spec.recurseSubmodules", true),
+	})
+	tryAll(t, person, goodGitRepository(namespace), []attempt{
+		{name: "another address", change: field("spec.url", "https://127.0.0.2/apps"), mend: "ask the platform's admin"},
+		{name: "a host that ends like it", change: field("spec.url", "https://evil.git.acme.internal/apps"), mend: "ask the platform's admin"},
+	})
+}
+
+func TestAdminsAreExempt(t *testing.T) {
+	const namespace = "tenant-exempt"
+	newTenantAdmin(t, namespace)
+	bad := goodKustomization(namespace)
+	bad.SetLabels(nil)
+	if err := cluster.Client.Create(t.Context(), bad, client.DryRunAll); err != nil {
+		t.Errorf("an admin of the platform was refused: %v", err)
+	}
+	source := goodGitRepository(namespace)
+	set(source, "https://10.0.0.1/apps", "spec", "url")
+	if err := cluster.Client.Create(t.Context(), source, client.DryRunAll); err != nil {
+		t.Errorf("an admin of the platform was refused: %v", err)
+	}
+}
+
+func TestOneParametersObject(t *testing.T) {
+	second := &gitopsv1.GitOpsParameters{ObjectMeta: metav1.ObjectMeta{Name: "second"}}
+	if err := cluster.Client.Create(t.Context(), second, client.DryRunAll); err == nil {
+		t.Error("a second GitOpsParameters was taken")
+	}
+}
