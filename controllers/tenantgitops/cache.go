@@ -29,11 +29,16 @@ func CacheOptions(config Config) cache.Options {
 	stamped := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{stamp.ManagedByLabel: stamp.ManagedBy})}
 	sharded, _ := labels.NewRequirement(platform.ShardLabel, selection.Exists, nil)
 	controllers := map[string]cache.Config{config.Stamp.ControllersNamespace: {LabelSelector: stamped.Label}}
+	besideFlux := map[string]cache.Config{
+		config.Stamp.ControllersNamespace: {LabelSelector: stamped.Label},
+		config.FluxNamespace:              {},
+	}
 	return cache.Options{
 		ReaderFailOnMissingInformer: true,
 		DefaultTransform:            cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
 			&gitopsv1.TenantGitOps{}:      {},
+			&gitopsv1.GitOpsParameters{}:  {},
 			&kustomizev1.Kustomization{}:  {Label: labels.NewSelector().Add(*sharded)},
 			&sourcev1.GitRepository{}:     stamped,
 			&sourcev1.OCIRepository{}:     stamped,
@@ -41,11 +46,8 @@ func CacheOptions(config Config) cache.Options {
 			&rbacv1.Role{}:                stamped,
 			&rbacv1.RoleBinding{}:         stamped,
 			&corev1.Pod{}:                 {Namespaces: controllers},
-			&networkingv1.NetworkPolicy{}: {Namespaces: controllers},
-			&appsv1.Deployment{}: {Namespaces: map[string]cache.Config{
-				config.Stamp.ControllersNamespace: {LabelSelector: stamped.Label},
-				config.FluxNamespace:              {},
-			}},
+			&networkingv1.NetworkPolicy{}: {Namespaces: besideFlux},
+			&appsv1.Deployment{}:          {Namespaces: besideFlux},
 			&discoveryv1.EndpointSlice{}: {
 				Namespaces: map[string]cache.Config{metav1.NamespaceDefault: {}},
 				Label:      labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: apiServerService}),

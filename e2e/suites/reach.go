@@ -23,9 +23,10 @@ func (s *Stage) NewProbe(t *testing.T, namespace, name string, labels map[string
 	return probe
 }
 
-// ControllerLabels are those by which the policy of a tenant's controller selects it.
+// ControllerLabels are those by which policies select a tenant's controller: its own, and
+// the one that seals the artifacts.
 func ControllerLabels(namespace string) map[string]string {
-	return map[string]string{"app.kubernetes.io/instance": names.Controller(namespace)}
+	return map[string]string{"app.kubernetes.io/name": "kustomize-controller", "app.kubernetes.io/instance": names.Controller(namespace)}
 }
 
 // Address joins a host and a port.

@@ -21,6 +21,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/controllers/artifactseal"
 	"github.com/cozystack/gitops-operator/controllers/tenantgitops"
 )
 
@@ -91,6 +92,12 @@ func New(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
 		return nil, fmt.Errorf("cannot add the readiness probe: %w", err)
 	}
 	if err := tenantgitops.SetupWithManager(mgr, options.TenantGitOps); err != nil {
+		return nil, err
+	}
+	if err := artifactseal.SetupWithManager(mgr, artifactseal.Config{
+		FluxNamespace:        options.TenantGitOps.FluxNamespace,
+		ControllersNamespace: options.TenantGitOps.Stamp.ControllersNamespace,
+	}); err != nil {
 		return nil, err
 	}
 	return mgr, nil

@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/cozystack/gitops-operator/internal/stamp"
 	"github.com/cozystack/gitops-operator/templates"
 )
 
@@ -17,13 +16,17 @@ const (
 	lastPort           = 65535
 )
 
+// tenantControllers is what the pods of all tenants' controllers carry (see
+// templates/tenant/controller-deployment.yaml).
+var tenantControllers = map[string]string{"app.kubernetes.io/name": "kustomize-controller"}
+
 // networkPolicy lets to the artifact ports of some pods those of Flux's namespace and
 // the tenants' controllers. A policy closes all that it does not open, so it opens all
 // other ports; not so where policies of somebody else hold for these pods already:
 // those decide about the other ports, and this one must not open what they close.
 func (in Snapshot) networkPolicy(pods podGroup, othersHold bool) (*networkingv1.NetworkPolicy, error) {
 	policy, err := templates.Decode[networkingv1.NetworkPolicy]("seal/artifacts-networkpolicy.yaml", templates.Variables{
-		"deployment": pods.deployment, "fluxNamespace": in.FluxNamespace,
+		"policy": pods.policyName(), "fluxNamespace": in.FluxNamespace,
 	})
 	if err != nil {
 		return nil, err
@@ -33,9 +36,7 @@ func (in Snapshot) networkPolicy(pods podGroup, othersHold bool) (*networkingv1.
 		{PodSelector: &metav1.LabelSelector{}},
 		{
 			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{namespaceNameLabel: in.ControllersNamespace}},
-			PodSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
-				{Key: stamp.TenantLabel, Operator: metav1.LabelSelectorOpExists},
-			}},
+			PodSelector:       &metav1.LabelSelector{MatchLabels: tenantControllers},
 		},
 	}}
 	for _, port := range pods.ports {

@@ -16,7 +16,8 @@ func (in Snapshot) othersPolicies(pods podGroup) []networkingv1.NetworkPolicy {
 	var found []networkingv1.NetworkPolicy
 	for _, policy := range in.Policies {
 		selector, err := metav1.LabelSelectorAsSelector(&policy.Spec.PodSelector)
-		if policy.Labels[Label] == LabelValue || err != nil || !selector.Matches(labels.Set(pods.labels)) {
+		// One of that name is the operator's, also where somebody took its label off.
+		if policy.Labels[Label] == LabelValue || policy.Name == pods.policyName() || err != nil || !selector.Matches(labels.Set(pods.labels)) {
 			continue
 		}
 		// Without types a policy holds for what comes in.

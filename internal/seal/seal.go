@@ -149,6 +149,9 @@ type podGroup struct {
 	hostNetwork bool
 }
 
+// policyName is the name of the policy that seals these pods.
+func (p podGroup) policyName() string { return "gitops-artifacts-" + p.deployment }
+
 // byDeployment groups servers: several may be containers of one pod.
 func byDeployment(servers []platform.ArtifactServer) []podGroup {
 	var groups []podGroup

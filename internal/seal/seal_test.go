@@ -87,10 +87,10 @@ func admits(t *testing.T, policy *networkingv1.NetworkPolicy, from peer, protoco
 
 var (
 	tenantsPod       = peer{namespace: "tenant-acme", labels: map[string]string{"app": "web"}}
-	pretender        = peer{namespace: "tenant-acme", labels: map[string]string{"gitops.cozystack.io/tenant": "tenant-acme", "app": "kustomize-controller"}}
+	pretender        = peer{namespace: "tenant-acme", labels: map[string]string{"app.kubernetes.io/name": "kustomize-controller", "app": "kustomize-controller"}}
 	allowedToAPI     = peer{namespace: "tenant-acme", labels: map[string]string{"policy.cozystack.io/allow-to-apiserver": "true"}}
 	fluxPod          = peer{namespace: "cozy-fluxcd", labels: map[string]string{"app": "kustomize-controller"}}
-	tenantController = peer{namespace: "cozy-gitops-tenants", labels: map[string]string{"gitops.cozystack.io/tenant": "tenant-acme"}}
+	tenantController = peer{namespace: "cozy-gitops-tenants", labels: map[string]string{"app.kubernetes.io/name": "kustomize-controller"}}
 	besideController = peer{namespace: "cozy-gitops-tenants", labels: map[string]string{"app": "web"}}
 )
 
@@ -211,6 +211,8 @@ func TestOtherPoliciesAreNotWidened(t *testing.T) {
 	t.Run("its own", func(t *testing.T) {
 		in := inPods()
 		in.Policies = []networkingv1.NetworkPolicy{*onlyPolicy(t, compute(t, in))}
+		in.Policies = append(in.Policies, *in.Policies[0].DeepCopy())
+		in.Policies[1].Labels = nil
 		if !admits(t, onlyPolicy(t, compute(t, in)), tenantsPod, corev1.ProtocolTCP, 8080) {
 			t.Error("the operator takes its own policy for somebody else's")
 		}

@@ -22,7 +22,8 @@ const (
 
 // TestControllerReachesWhatItNeedsAndNothingElse opens connections from a pod that the
 // policy of a tenant's controller selects, and from one beside it that no policy holds:
-// what only the first cannot reach is what the policy forbids.
+// what only the first cannot reach is what the policy forbids. The artifacts are the
+// other way round: they are sealed against pods that are no tenant's controller.
 func TestControllerReachesWhatItNeedsAndNothingElse(t *testing.T) {
 	t.Parallel()
 	const tenant, other = "tenant-reach", "tenant-reachb"
@@ -41,10 +42,12 @@ func TestControllerReachesWhatItNeedsAndNothingElse(t *testing.T) {
 	node, source := stage.Cluster.NodeAddress, sourceControllerAddress(t)
 	otherController := stage.ControllerPod(t, other).Status.PodIP
 	needed := map[string]string{
-		"the API server's endpoint":     suites.Address(node, 6443),
-		"the API server's Service":      "kubernetes.default.svc.cluster.local:443",
+		"the API server's endpoint": suites.Address(node, 6443),
+		"the API server's Service":  "kubernetes.default.svc.cluster.local:443",
+		"DNS over TCP":              "kube-dns.kube-system.svc.cluster.local:53",
+	}
+	artifacts := map[string]string{
 		"source-controller's artifacts": suites.Address(source, 9090),
-		"DNS over TCP":                  "kube-dns.kube-system.svc.cluster.local:53",
 		"the artifacts' Service":        "source-controller.cozy-fluxcd.svc.cluster.local:80",
 	}
 	forbidden := map[string]string{
@@ -59,6 +62,8 @@ func TestControllerReachesWhatItNeedsAndNothingElse(t *testing.T) {
 	suites.AwaitReach(t, free, true, needed)
 	suites.AwaitReach(t, free, true, forbidden)
 	suites.AwaitReach(t, confined, true, needed)
+	suites.AwaitReach(t, confined, true, artifacts)
+	suites.AwaitReach(t, free, false, artifacts)
 	suites.AwaitReach(t, confined, false, forbidden)
 	if _, err := confined.Resolve(t.Context(), "kubernetes.default.svc.cluster.local"); err != nil {
 		t.Error(err)

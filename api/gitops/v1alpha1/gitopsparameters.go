@@ -1,0 +1,95 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// GitOpsParametersName is the only name a GitOpsParameters may have.
+const GitOpsParametersName = "gitops"
+
+// GitOpsParametersSpec is what the platform's admin decides for all tenants. The
+// admission policies read it; a change counts from the next write on.
+//
+//	spec:
+//	  allowedHosts: [git.acme.internal]
+//	  allowSubmodules: true
+type GitOpsParametersSpec struct {
+	// AdminGroups are the groups whose members the policies for tenants do not hold.
+	// +optional
+	// +listType=set
+	// +kubebuilder:default={"system:masters"}
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	AdminGroups []string `json:"adminGroups,omitempty"`
+
+	// AllowedHosts are hosts, without a port, that sources may name although they look
+	// internal: an address, a name of one label, one below .svc, .local or .internal.
+	// A host of the public DNS needs no entry.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	AllowedHosts []string `json:"allowedHosts,omitempty"`
+
+	// AllowSubmodules lets sources set recurseSubmodules. Flux sends the credentials of
+	// the repository to whatever host a submodule names.
+	// +optional
+	AllowSubmodules bool `json:"allowSubmodules,omitempty"`
+
+	// MinInterval is the shortest interval at which a source may be fetched.
+	// +optional
+	// +kubebuilder:default="30s"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
+	MinInterval metav1.Duration `json:"minInterval,omitzero"`
+
+	// MaxTimeout is the longest that one fetch may take.
+	// +optional
+	// +kubebuilder:default="5m"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
+	MaxTimeout metav1.Duration `json:"maxTimeout,omitzero"`
+}
+
+// GitOpsParametersStatus tells the platform's admin what holds and what does not.
+type GitOpsParametersStatus struct {
+	// Conditions: ArtifactsSealed says whether artifacts can be read by strangers.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// GitOpsParameters is the one object, called gitops, by which the platform's admin sets
+// what tenants' sources may be.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Cluster,path=gitopsparameters,singular=gitopsparameters
+// +kubebuilder:printcolumn:name="Sealed",type=string,JSONPath=`.status.conditions[?(@.type=="ArtifactsSealed")].status`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name == 'gitops'",message="there is one GitOpsParameters: set metadata.name to gitops"
+type GitOpsParameters struct {
+	metav1.TypeMeta `json:",inline"`
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +optional
+	// +kubebuilder:default={}
+	Spec GitOpsParametersSpec `json:"spec,omitzero"`
+	// +optional
+	Status GitOpsParametersStatus `json:"status,omitzero"`
+}
+
+// GitOpsParametersList is a list of GitOpsParameters.
+//
+// +kubebuilder:object:root=true
+type GitOpsParametersList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []GitOpsParameters `json:"items"`
+}

@@ -1,0 +1,19 @@
+package artifactseal
+
+// What the operator may do for the seal. `make generate` turns the markers into
+// config/rbac/role.yaml.
+
+// Whether anybody uses GitOps.
+// +kubebuilder:rbac:groups=gitops.cozystack.io,resources=tenantgitops,verbs=get;list;watch
+
+// Where source-controller runs, and on which port it serves artifacts.
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch,namespace=cozy-fluxcd
+
+// The policies that seal the artifacts beside Flux; those of others there are read, since
+// they may open what these close.
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch;delete,namespace=cozy-fluxcd
+
+// Where an admin is told whether the artifacts are sealed, and the events of its changes.
+// +kubebuilder:rbac:groups=gitops.cozystack.io,resources=gitopsparameters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=gitops.cozystack.io,resources=gitopsparameters/status,verbs=patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
