@@ -8,6 +8,8 @@ export CGO_ENABLED := 0
 # The demo's kind of cluster: embedded or kind. KEEP=1 leaves a kind cluster at the end.
 CLUSTER ?= embedded
 KEEP ?=
+# How long "make fuzz" looks.
+FUZZTIME ?= 60s
 # The operator's image, for "make image".
 IMAGE ?=
 PUSH ?=
@@ -32,6 +34,10 @@ test-embedded: ## Run the tests that need no kind cluster.
 .PHONY: test-kind
 test-kind: ## Run the tests on a kind cluster.
 	@hack/test kind
+
+.PHONY: fuzz
+fuzz: ## Look for a Kustomization that admission lets run as another tenant (FUZZTIME=).
+	go test -run '^$$' -fuzz FuzzNothingRunsAsAnother -fuzztime=$(FUZZTIME) ./internal/admission
 
 .PHONY: lint
 lint: ## Check the code with gofmt, go vet and golangci-lint.

@@ -13,8 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/cozystack/gitops-operator/controllers/tenantgitops"
+	"github.com/cozystack/gitops-operator/internal/certs"
 	"github.com/cozystack/gitops-operator/internal/stamp"
 	"github.com/cozystack/gitops-operator/internal/tenancy"
+	"github.com/cozystack/gitops-operator/internal/webhook"
 )
 
 // defaultControllerImage is the kustomize-controller that this version is tested
@@ -26,6 +28,8 @@ type options struct {
 	metricsAddress string
 	healthAddress  string
 	leaderElection bool
+	webhookPort    int
+	webhookCerts   string
 	logLevel       string
 	logFormat      string
 
@@ -56,6 +60,8 @@ func (o *options) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.metricsAddress, "metrics-addr", ":8080", "address that metrics are served on; 0 turns them off")
 	flags.StringVar(&o.healthAddress, "health-addr", ":8081", "address that probes are served on; 0 turns them off")
 	flags.BoolVar(&o.leaderElection, "leader-election", true, "reconcile in one replica at a time; the lease is in the operator's namespace")
+	flags.IntVar(&o.webhookPort, "webhook-port", 9443, "port that admission webhooks are served on; 0 turns them off")
+	flags.StringVar(&o.webhookCerts, "webhook-certificates", "", "folder with tls.crt and tls.key of the webhooks, renewed by somebody else, such as cert-manager, who also puts the authority into the webhook configuration; empty for certificates that the operator makes and renews")
 	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info or error")
 	flags.StringVar(&o.logFormat, "log-format", "json", "json or console")
 
@@ -152,6 +158,24 @@ func (o *options) tenantGitOps() (tenantgitops.Config, error) {
 	}
 	errs = append(errs, config.Validate())
 	return config, errors.Join(errs...)
+}
+
+// certificatesInterval is how often certificates of months are looked at.
+const certificatesInterval = 10 * time.Second
+
+// webhook returns nil where webhooks are turned off.
+func (o *options) webhook(model tenancy.Model) *webhook.Options {
+	if o.webhookPort == 0 {
+		return nil
+	}
+	return &webhook.Options{
+		Port:            o.webhookPort,
+		CertificatesDir: o.webhookCerts,
+		Namespace:       o.operatorNamespace,
+		Lives:           certs.DefaultLives(),
+		Interval:        certificatesInterval,
+		Tenancy:         model,
+	}
 }
 
 func (o *options) validateLogging() error {

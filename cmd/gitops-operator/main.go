@@ -46,6 +46,7 @@ func run(args []string) error {
 	}
 	mgr, err := operator.New(restConfig, operator.Options{
 		TenantGitOps:            config,
+		Webhook:                 o.webhook(config.Tenancy),
 		MetricsAddress:          o.metricsAddress,
 		HealthAddress:           o.healthAddress,
 		LeaderElection:          o.leaderElection,

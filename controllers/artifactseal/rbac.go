@@ -17,3 +17,9 @@ package artifactseal
 // +kubebuilder:rbac:groups=gitops.cozystack.io,resources=gitopsparameters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=gitops.cozystack.io,resources=gitopsparameters/status,verbs=patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Whether Cilium's clusterwide policies are served and know every field of these two,
+// which are touched by name. No role can grant a creation by name.
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get,resourceNames=ciliumclusterwidenetworkpolicies.cilium.io
+// +kubebuilder:rbac:groups=cilium.io,resources=ciliumclusterwidenetworkpolicies,verbs=get;patch;delete,resourceNames=gitops-artifacts-nodes;gitops-artifacts-pods
+// +kubebuilder:rbac:groups=cilium.io,resources=ciliumclusterwidenetworkpolicies,verbs=create

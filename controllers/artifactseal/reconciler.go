@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -26,6 +27,9 @@ type Config struct {
 	FluxNamespace string
 	// ControllersNamespace is where the tenants' controllers run.
 	ControllersNamespace string
+	// Interval is how often Cilium is looked at, whose kinds need not be served and so
+	// are not watched.
+	Interval time.Duration
 }
 
 // Reconciler seals the artifacts of Flux.
@@ -52,7 +56,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 		return ctrl.Result{}, fmt.Errorf("cannot compute the seal of the artifacts: %w", err)
 	}
 	verdict := computed.Verdict
-	err = r.write(ctx, computed, snapshot.Policies)
+	err = r.write(ctx, computed, snapshot)
 	switch {
 	case ctx.Err() != nil:
 		// That says nothing about the cluster.
@@ -62,13 +66,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	case err != nil:
 		verdict = seal.Verdict{Reason: gitopsv1.ReasonStampFailed, Message: err.Error()}
 	}
-	return ctrl.Result{}, errors.Join(err, r.report(ctx, verdict))
+	if err := errors.Join(err, r.report(ctx, verdict)); err != nil || snapshot.Tenants == 0 {
+		return ctrl.Result{}, err
+	}
+	return ctrl.Result{RequeueAfter: r.Config.Interval}, nil
 }
 
 func (r *Reconciler) snapshot(ctx context.Context) (seal.Snapshot, error) {
 	snapshot := seal.Snapshot{FluxNamespace: r.Config.FluxNamespace, ControllersNamespace: r.Config.ControllersNamespace}
 	var tenants gitopsv1.TenantGitOpsList
-	if err := r.Client.List(ctx, &tenants); err != nil {
+	err := r.Client.List(ctx, &tenants)
+	if err != nil {
 		return snapshot, fmt.Errorf("cannot list TenantGitOps: %w", err)
 	}
 	snapshot.Tenants = len(tenants.Items)
@@ -83,11 +91,12 @@ func (r *Reconciler) snapshot(ctx context.Context) (seal.Snapshot, error) {
 		return snapshot, fmt.Errorf("cannot list the NetworkPolicies in namespace %s: %w", r.Config.FluxNamespace, err)
 	}
 	snapshot.Policies = policies.Items
-	return snapshot, nil
+	snapshot.CiliumCRD, err = r.ciliumCRD(ctx)
+	return snapshot, err
 }
 
 // write applies what has to be there, and deletes what has not.
-func (r *Reconciler) write(ctx context.Context, computed seal.Seal, policies []networkingv1.NetworkPolicy) error {
+func (r *Reconciler) write(ctx context.Context, computed seal.Seal, snapshot seal.Snapshot) error {
 	wanted := map[string]bool{}
 	var errs []error
 	for _, obj := range computed.Objects {
@@ -98,10 +107,13 @@ func (r *Reconciler) write(ctx context.Context, computed seal.Seal, policies []n
 	if computed.Keep {
 		return errors.Join(errs...)
 	}
-	for i := range policies {
-		if policy := &policies[i]; policy.Labels[seal.Label] == seal.LabelValue && policy.Labels[apply.ManagedByLabel] == apply.FieldManager && !wanted[policy.Name] {
+	for i := range snapshot.Policies {
+		if policy := &snapshot.Policies[i]; policy.Labels[seal.Label] == seal.LabelValue && policy.Labels[apply.ManagedByLabel] == apply.FieldManager && !wanted[policy.Name] {
 			errs = append(errs, r.Applier.Delete(ctx, policy))
 		}
+	}
+	if snapshot.CiliumCRD != nil {
+		errs = append(errs, r.deleteClusterwide(ctx, wanted))
 	}
 	return errors.Join(errs...)
 }

@@ -49,8 +49,8 @@ func (d *demo) startOperator(ctx context.Context, cluster *embedded.Cluster, bin
 	// The child has its own descriptor.
 	defer func() { _ = log.Close() }()
 	// One operator is all there is, so it needs no lease; and no port, since nobody
-	// scrapes or probes it.
-	p.cmd = exec.Command(binary, "--leader-election=false", "--metrics-addr=0", "--health-addr=0", "--log-format=console")
+	// scrapes, probes or calls it.
+	p.cmd = exec.Command(binary, "--leader-election=false", "--metrics-addr=0", "--health-addr=0", "--webhook-port=0", "--log-format=console")
 	p.cmd.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=" + d.dir, "TMPDIR=" + d.dir}
 	p.cmd.Dir = d.dir
 	p.cmd.Stdout, p.cmd.Stderr = log, log

@@ -24,12 +24,15 @@ import (
 	"github.com/cozystack/gitops-operator/controllers/artifactseal"
 	"github.com/cozystack/gitops-operator/controllers/gitopsparameters"
 	"github.com/cozystack/gitops-operator/controllers/tenantgitops"
+	"github.com/cozystack/gitops-operator/internal/webhook"
 )
 
 // Options of the operator.
 type Options struct {
 	// TenantGitOps configures the tenant tier.
 	TenantGitOps tenantgitops.Config
+	// Webhook configures the admission webhooks; nil for none.
+	Webhook *webhook.Options
 	// MetricsAddress and HealthAddress are listened on; "0" for not at all.
 	MetricsAddress string
 	HealthAddress  string
@@ -95,12 +98,18 @@ func New(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
 	if err := gitopsparameters.SetupWithManager(mgr); err != nil {
 		return nil, err
 	}
+	if options.Webhook != nil {
+		if err := webhook.SetupWithManager(mgr, *options.Webhook); err != nil {
+			return nil, err
+		}
+	}
 	if err := tenantgitops.SetupWithManager(mgr, options.TenantGitOps); err != nil {
 		return nil, err
 	}
 	if err := artifactseal.SetupWithManager(mgr, artifactseal.Config{
 		FluxNamespace:        options.TenantGitOps.FluxNamespace,
 		ControllersNamespace: options.TenantGitOps.Stamp.ControllersNamespace,
+		Interval:             options.TenantGitOps.PlatformTTL,
 	}); err != nil {
 		return nil, err
 	}

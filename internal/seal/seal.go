@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -36,6 +37,8 @@ type Snapshot struct {
 	Mend    error
 	// Policies are all those of Flux's namespace, the operator's own among them.
 	Policies []networkingv1.NetworkPolicy
+	// CiliumCRD is that of Cilium's clusterwide policies, nil where they are not served.
+	CiliumCRD *apiextensionsv1.CustomResourceDefinition
 }
 
 // Seal is what has to be there, and what that comes to.
@@ -100,26 +103,33 @@ func Compute(in Snapshot) (Seal, error) {
 			}
 		}
 	}
-	onNodes := hostServers(in.Servers)
-	sealed.Verdict = verdict(in, closed, open, onNodes)
+	reason := gitopsv1.ReasonOpenedByAnotherPolicy
+	if onNodes := hostServers(in.Servers); len(onNodes) > 0 {
+		nodesClosed, nodesOpen, why, err := in.sealNodes(&sealed, onNodes)
+		if err != nil {
+			return Seal{}, err
+		}
+		if nodesOpen != "" {
+			open, reason = append(open, nodesOpen), why
+		} else {
+			closed = append(closed, nodesClosed)
+		}
+	}
+	sealed.Verdict = verdict(sealed.Objects, closed, open, reason)
 	return sealed, nil
 }
 
-func verdict(in Snapshot, closed, open []string, onNodes []platform.ArtifactServer) Verdict {
+// verdict is that of what is closed, if nothing is open, and else openReason.
+func verdict(objects []client.Object, closed, open []string, openReason string) Verdict {
 	message := strings.Join(closed, "; ")
-	switch {
-	case len(onNodes) > 0:
-		var text []string
-		for _, server := range onNodes {
-			text = append(text, fmt.Sprintf("port %d of every node that runs %s", server.Port, server.Program))
-		}
-		open = append(open, fmt.Sprintf("%s is open to every pod and to whoever reaches the nodes, since Flux runs on the host network, which a NetworkPolicy does not hold for: close it with the nodes' own firewall for all but namespace %s, or run Flux as pods of the pod network",
-			strings.Join(text, " and "), in.ControllersNamespace))
-		return Verdict{Reason: gitopsv1.ReasonFluxOnHostNetwork, Message: join(open, message)}
-	case len(open) > 0:
-		return Verdict{Reason: gitopsv1.ReasonOpenedByAnotherPolicy, Message: join(open, message)}
+	if len(open) > 0 {
+		return Verdict{Reason: openReason, Message: join(open, message)}
 	}
-	return Verdict{Sealed: true, Reason: gitopsv1.ReasonSealedByNetworkPolicy, Message: message}
+	reason := gitopsv1.ReasonSealedByNetworkPolicy
+	if slices.ContainsFunc(objects, func(obj client.Object) bool { return obj.GetNamespace() == "" }) {
+		reason = gitopsv1.ReasonSealedByCilium
+	}
+	return Verdict{Sealed: true, Reason: reason, Message: message}
 }
 
 // join says first what is open, then what is not.

@@ -61,11 +61,17 @@ const (
 	// ReasonSealedByNetworkPolicy: only Flux and the tenants' controllers reach the
 	// artifacts.
 	ReasonSealedByNetworkPolicy = "SealedByNetworkPolicy"
+	// ReasonSealedByCilium: the same, where Flux is on the host network, by Cilium's
+	// clusterwide policies.
+	ReasonSealedByCilium = "SealedByCilium"
+	// ReasonCiliumTooOld: Flux is on the host network, and the Cilium that runs here
+	// does not know a field without which a policy would close the nodes altogether.
+	ReasonCiliumTooOld = "CiliumTooOld"
 	// ReasonOpenedByAnotherPolicy: a NetworkPolicy that is not the operator's lets
 	// others to the artifacts.
 	ReasonOpenedByAnotherPolicy = "OpenedByAnotherPolicy"
 	// ReasonFluxOnHostNetwork: the artifacts are served on the nodes' own addresses,
-	// where no NetworkPolicy holds.
+	// where no NetworkPolicy holds, and Cilium's policies are not served.
 	ReasonFluxOnHostNetwork = "FluxOnHostNetwork"
 	// ReasonNoTenantGitOps: nobody uses GitOps yet, so nothing is sealed.
 	ReasonNoTenantGitOps = "NoTenantGitOps"

@@ -1,0 +1,3 @@
+// Package webhook tests the admission webhook on a real API server, which calls it
+// on loopback.
+package webhook

@@ -1,0 +1,142 @@
+package webhook
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/certs"
+	"github.com/cozystack/gitops-operator/internal/tenancy"
+)
+
+const (
+	// ConfigurationName is the MutatingWebhookConfiguration of the operator.
+	ConfigurationName = "gitops-operator"
+	// ServiceName is the Service by which the API server calls.
+	ServiceName = "gitops-operator-webhook"
+	// CertificatesSecret is the Secret that replicas share certificates by.
+	CertificatesSecret = "gitops-operator-webhook-certificates"
+	// KustomizationsPath is where Kustomizations are answered for.
+	KustomizationsPath = "/mutate-kustomization"
+)
+
+// Options of the webhooks.
+type Options struct {
+	// Host and Port to listen on; no host for all.
+	Host string
+	Port int
+	// CertificatesDir holds tls.crt and tls.key, which somebody else renews, and
+	// puts the authority into the webhook configuration. Empty for certificates that
+	// the operator makes.
+	CertificatesDir string
+	// Namespace of the operator.
+	Namespace string
+	// Hosts are what the API server calls the webhook by; by default, the Service.
+	Hosts []string
+	// Lives of certificates and Interval at which they are looked at.
+	Lives    certs.Lives
+	Interval time.Duration
+	// Tenancy says which namespaces are tenants'.
+	Tenancy tenancy.Model
+}
+
+var namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
+
+type certificates interface {
+	GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error)
+	Start(context.Context) error
+	NeedLeaderElection() bool
+}
+
+func (o Options) certificates(mgr ctrl.Manager) (certificates, error) {
+	if o.CertificatesDir != "" {
+		watcher, err := certwatcher.New(filepath.Join(o.CertificatesDir, certs.ServingCertificate), filepath.Join(o.CertificatesDir, certs.ServingKey))
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the webhook's certificate: %w", err)
+		}
+		return watcher, nil
+	}
+	return &certs.Rotation{
+		Reader: mgr.GetAPIReader(), Writer: mgr.GetClient(),
+		Secret:        client.ObjectKey{Namespace: o.Namespace, Name: CertificatesSecret},
+		Configuration: ConfigurationName,
+		Hosts:         o.Hosts, Lives: o.Lives, Interval: o.Interval,
+	}, nil
+}
+
+// SetupWithManager serves the webhooks from every replica, and makes the manager
+// ready only when the API server trusts what they serve with.
+func SetupWithManager(mgr ctrl.Manager, options Options) error {
+	if len(options.Hosts) == 0 {
+		options.Hosts = []string{ServiceName + "." + options.Namespace + ".svc"}
+	}
+	serving, err := options.certificates(mgr)
+	if err != nil {
+		return err
+	}
+	if err := mgr.Add(serving); err != nil {
+		return fmt.Errorf("cannot add the webhook's certificates: %w", err)
+	}
+	// Controllers start their watches in the leader only; the webhook reads everywhere.
+	namespaces := &metav1.PartialObjectMetadata{}
+	namespaces.SetGroupVersionKind(namespaceKind)
+	for _, read := range []client.Object{&gitopsv1.TenantGitOps{}, &gitopsv1.GitOpsParameters{}, namespaces} {
+		if _, err := mgr.GetCache().GetInformer(context.Background(), read, cache.BlockUntilSynced(false)); err != nil {
+			return fmt.Errorf("cannot watch for the webhook: %w", err)
+		}
+	}
+	server := webhook.NewServer(webhook.Options{
+		Host: options.Host, Port: options.Port,
+		TLSOpts: []func(*tls.Config){func(config *tls.Config) {
+			config.MinVersion = tls.VersionTLS13
+			config.GetCertificate = serving.GetCertificate
+		}},
+	})
+	server.Register(KustomizationsPath, &webhook.Admission{Handler: &kustomizations{
+		cached: mgr.GetClient(), uncached: mgr.GetAPIReader(), tenancy: options.Tenancy,
+	}})
+	if err := mgr.Add(server); err != nil {
+		return fmt.Errorf("cannot add the webhook server: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("webhook", server.StartedChecker()); err != nil {
+		return fmt.Errorf("cannot add the webhook's readiness probe: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("webhook-trusted", trusted(mgr.GetAPIReader(), serving, options.Hosts[0])); err != nil {
+		return fmt.Errorf("cannot add the webhook's readiness probe: %w", err)
+	}
+	return nil
+}
+
+// trusted is ready when each bundle of the live configuration covers the
+// certificate in use.
+func trusted(reader client.Reader, serving certificates, host string) func(*http.Request) error {
+	return func(request *http.Request) error {
+		certificate, err := serving.GetCertificate(nil)
+		if err != nil {
+			return err
+		}
+		configuration := &admissionregistrationv1.MutatingWebhookConfiguration{}
+		if err := reader.Get(request.Context(), client.ObjectKey{Name: ConfigurationName}, configuration); err != nil {
+			return fmt.Errorf("cannot read the webhook configuration: %w", err)
+		}
+		for _, hook := range configuration.Webhooks {
+			if err := certs.Verify(certificate, hook.ClientConfig.CABundle, host, time.Now()); err != nil {
+				return fmt.Errorf("webhook %s is not trusted by the API server yet: %w", hook.Name, err)
+			}
+		}
+		return nil
+	}
+}
