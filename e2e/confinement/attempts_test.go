@@ -181,12 +181,11 @@ func attempts() []attempt {
 		create("write a source of another name", `{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {namespace: tenant-robbed, name: theft}, spec: {interval: 1m, url: "https://example.org/a"}}`),
 		create("write a source as the operator does", `{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {namespace: tenant-robbed, name: gitops-theft}, spec: {interval: 1m, url: "https://example.org/a"}}`),
 		patch("change the spec of a TenantGitOps", tenantGitOps(), `{"spec":{"suspend":true}}`),
-		create("open the network beside Flux", `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {namespace: cozy-fluxcd, name: theft}, spec: {podSelector: {}}}`),
-		create("open the network of a controller", fmt.Sprintf(`{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {namespace: cozy-gitops-tenants, name: %s}, spec: {podSelector: {}, egress: [{}]}}`, controller)),
 		attempt{"write an application in a tenant it is bound into", func(ctx context.Context, c client.Client) error {
 			return c.Create(ctx, fixtures.Application("Postgres", tenant, "theft"), client.DryRunAll)
 		}},
 	}
+	all = append(all, networkAttempts()...)
 	for _, namespace := range []string{"kube-system", "cozy-system", "default", "cozy-fluxcd", "cozy-gitops-tenants"} {
 		all = append(all, create("bind itself to its one role in "+namespace,
 			binding(namespace, "gitops-operator-for-"+namespace, "ClusterRole", tenantRole, "cozy-gitops", "gitops-operator")))
