@@ -188,7 +188,7 @@ func TestCertificatesRotateUnderRequests(t *testing.T) {
 // TestNotReadyUntilTrusted puts in a bundle that covers nothing, and forbids the repair.
 func TestNotReadyUntilTrusted(t *testing.T) {
 	role := &rbacv1.ClusterRole{}
-	if err := cluster.Client.Get(t.Context(), client.ObjectKey{Name: "gitops-operator-webhook"}, role); err != nil {
+	if err := cluster.Client.Get(t.Context(), client.ObjectKey{Name: "gitops-operator-certificates"}, role); err != nil {
 		t.Fatal(err)
 	}
 	verbs := func(list ...string) {

@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 // install lays in what the operator needs, with a webhook configuration that leads
 // to loopback: the API server has no way to a Service.
 func install(ctx context.Context, c *embedded.Cluster) error {
-	if err := manifests.ApplyPaths(ctx, c.Client, root+"/config/namespaces", root+"/config/rbac", root+"/config/webhook/certificates.yaml"); err != nil {
+	if err := manifests.ApplyPaths(ctx, c.Client, root+"/config/namespaces", root+"/config/rbac", root+"/config/webhook/certificates.yaml", root+"/config/webhook/operator_role.yaml"); err != nil {
 		return err
 	}
 	if err := fixtures.InstallPlatform(ctx, c.Client); err != nil {
@@ -102,14 +102,28 @@ func startOperator(t *testing.T, lives certs.Lives) (readyz string, stop func())
 	mgr, err := operator.New(account, operator.Options{
 		TenantGitOps: config, MetricsAddress: "0", HealthAddress: fmt.Sprintf("%s:%d", loopback, health), AllowSameName: true,
 		Webhook: &webhook.Options{
-			Host: loopback, Port: port, Namespace: config.Stamp.OperatorNamespace, Hosts: []string{loopback},
-			Lives: lives, Interval: 200 * time.Millisecond,
+			Host: loopback, Port: port, Namespace: config.Stamp.OperatorNamespace, CalledBy: loopback,
+			Interval: 200 * time.Millisecond,
 		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	keeper, err := cluster.ServiceAccountConfig(t.Context(), config.Stamp.OperatorNamespace, "gitops-operator-certificates")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(keeper, client.Options{Scheme: operator.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rotation := &certs.Rotation{
+		Client: c, Secret: client.ObjectKey{Namespace: config.Stamp.OperatorNamespace, Name: webhook.CertificatesSecret},
+		Configurations: webhook.Configurations(), Hosts: []string{loopback}, Lives: lives, Interval: 200 * time.Millisecond,
+	}
 	ctx, cancel := context.WithCancel(context.Background())
+	rotating := make(chan error, 1)
+	go func() { rotating <- rotation.Start(ctx) }()
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()
 	stopped := false
@@ -119,6 +133,9 @@ func startOperator(t *testing.T, lives certs.Lives) (readyz string, stop func())
 		}
 		stopped = true
 		cancel()
+		if err := <-rotating; err != nil {
+			t.Errorf("the rotation ended with %v", err)
+		}
 		if err := <-ended; err != nil {
 			t.Errorf("the operator ended with %v", err)
 		}
