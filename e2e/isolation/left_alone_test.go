@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cozystack/gitops-operator/e2e/attempts"
 )
 
 // What an admin left in a tenant's namespace stands for what was there before the install:
@@ -11,19 +13,19 @@ import (
 func TestWhatWasThereBeforeCanBeAnnotatedFinalizedAndDeleted(t *testing.T) {
 	const namespace = "tenant-before"
 	person := newTenantAdmin(t, namespace)
-	kustomization := goodKustomization(namespace)
+	kustomization := attempts.Kustomization(namespace)
 	kustomization.SetLabels(nil)
-	withFinalizer("example.org/before")(kustomization)
-	source := goodGitRepository(namespace)
-	set(source, "https://10.0.0.1/apps", "spec", "url")
-	withFinalizer("example.org/before")(source)
+	attempts.WithFinalizer("example.org/before")(kustomization)
+	source := attempts.GitRepository(namespace)
+	attempts.Set(source, "https://10.0.0.1/apps", "spec", "url")
+	attempts.WithFinalizer("example.org/before")(source)
 	for _, old := range []*object{kustomization, source} {
 		t.Run(old.GetKind(), func(t *testing.T) {
 			if err := cluster.Client.Create(t.Context(), old); err != nil {
 				t.Fatal(err)
 			}
-			write := func(what string, change change) {
-				stored, err := read(t.Context(), person, old)
+			write := func(what string, change attempts.Change) {
+				stored, err := attempts.Read(t.Context(), person, old)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -34,12 +36,12 @@ func TestWhatWasThereBeforeCanBeAnnotatedFinalizedAndDeleted(t *testing.T) {
 				}
 			}
 			write("annotate it", func(o *object) { o.SetAnnotations(map[string]string{"reconcile.fluxcd.io/requestedAt": "now"}) })
-			stored, err := read(t.Context(), person, old)
+			stored, err := attempts.Read(t.Context(), person, old)
 			if err != nil {
 				t.Fatal(err)
 			}
 			changed := stored.DeepCopy()
-			set(changed, "11m", "spec", "interval")
+			attempts.Set(changed, "11m", "spec", "interval")
 			if err := person.Patch(t.Context(), changed, client.MergeFrom(stored), client.DryRunAll); !refused(err) {
 				t.Errorf("a change of its spec was not refused: %v", err)
 			}

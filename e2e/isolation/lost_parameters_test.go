@@ -6,6 +6,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cozystack/gitops-operator/e2e/attempts"
 	"github.com/cozystack/gitops-operator/e2e/harness"
 )
 
@@ -23,13 +24,13 @@ func TestLostParametersCloseTenantsNamespacesOnly(t *testing.T) {
 		}
 	})
 	harness.Await(t, "the policies to close", func(ctx context.Context) (bool, string) {
-		err := person.Create(ctx, goodKustomization(namespace), client.DryRunAll)
+		err := person.Create(ctx, attempts.Kustomization(namespace), client.DryRunAll)
 		if err == nil {
 			return false, "passes"
 		}
 		return true, err.Error()
 	})
-	for _, other := range []*object{goodKustomization("default"), goodGitRepository("default"), goodOCIRepository("default")} {
+	for _, other := range []*object{attempts.Kustomization("default"), attempts.GitRepository("default"), attempts.OCIRepository("default")} {
 		if err := cluster.Client.Create(t.Context(), other, client.DryRunAll); err != nil {
 			t.Errorf("the platform's %s: %v", other.GetKind(), err)
 		}

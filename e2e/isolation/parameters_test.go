@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/e2e/attempts"
 	"github.com/cozystack/gitops-operator/e2e/harness"
 )
 
@@ -20,7 +21,7 @@ func useParameters(t *testing.T, spec map[string]any) {
 	before := parameters(t)
 	changed := before.DeepCopy()
 	for key, value := range spec {
-		set(changed, value, "spec", key)
+		attempts.Set(changed, value, "spec", key)
 	}
 	if err := cluster.Client.Patch(t.Context(), changed, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
@@ -63,9 +64,9 @@ func awaitAllowedHosts(t *testing.T, parameters *unstructured.Unstructured) {
 	// A person whom the policies hold, and who may write everywhere.
 	person := rootTenantAdmin(t)
 	harness.Await(t, fmt.Sprintf("the policies to allow the hosts %q", hosts), func(ctx context.Context) (bool, string) {
-		probe := goodGitRepository("tenant-root")
+		probe := attempts.GitRepository("tenant-root")
 		probe.SetName("probe")
-		set(probe, "https://127.0.0.1/apps", "spec", "url")
+		attempts.Set(probe, "https://127.0.0.1/apps", "spec", "url")
 		err := person.Create(ctx, probe, client.DryRunAll)
 		return refused(err) == (len(hosts) == 0), fmt.Sprint(err)
 	})
@@ -81,27 +82,27 @@ func TestAllowedHostsAndSubmodules(t *testing.T) {
 	const namespace = "tenant-allowed"
 	person := newTenantAdmin(t, namespace)
 	useParameters(t, map[string]any{"allowedHosts": []any{"127.0.0.1", "git.acme.internal"}, "allowSubmodules": true})
-	passAll(t, person, goodGitRepository(namespace), map[string]change{
-		"an address":     field("spec.url", "https://127.0.0.1:8443/apps"),
-		"a private name": field("spec.url", "https://git.acme.internal/apps"),
-		"submodules":     field("spec.recurseSubmodules", true),
+	passAll(t, person, attempts.GitRepository(namespace), map[string]attempts.Change{
+		"an address":     attempts.Field("spec.url", "https://127.0.0.1:8443/apps"),
+		"a private name": attempts.Field("spec.url", "https://git.acme.internal/apps"),
+		"submodules":     attempts.Field("spec.recurseSubmodules", true),
 	})
-	tryAll(t, person, goodGitRepository(namespace), []attempt{
-		{name: "another address", change: field("spec.url", "https://127.0.0.2/apps"), mend: "ask the platform's admin"},
-		{name: "a host that ends like it", change: field("spec.url", "https://evil.git.acme.internal/apps"), mend: "ask the platform's admin"},
+	tryAll(t, person, attempts.GitRepository(namespace), []attempts.Attempt{
+		{Name: "another address", Change: attempts.Field("spec.url", "https://127.0.0.2/apps"), Mend: "ask the platform's admin"},
+		{Name: "a host that ends like it", Change: attempts.Field("spec.url", "https://evil.git.acme.internal/apps"), Mend: "ask the platform's admin"},
 	})
 }
 
 func TestAdminsAreExempt(t *testing.T) {
 	const namespace = "tenant-exempt"
 	newTenantAdmin(t, namespace)
-	bad := goodKustomization(namespace)
+	bad := attempts.Kustomization(namespace)
 	bad.SetLabels(nil)
 	if err := cluster.Client.Create(t.Context(), bad, client.DryRunAll); err != nil {
 		t.Errorf("an admin of the platform was refused: %v", err)
 	}
-	source := goodGitRepository(namespace)
-	set(source, "https://10.0.0.1/apps", "spec", "url")
+	source := attempts.GitRepository(namespace)
+	attempts.Set(source, "https://10.0.0.1/apps", "spec", "url")
 	if err := cluster.Client.Create(t.Context(), source, client.DryRunAll); err != nil {
 		t.Errorf("an admin of the platform was refused: %v", err)
 	}

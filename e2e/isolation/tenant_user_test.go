@@ -5,49 +5,31 @@ import (
 	"fmt"
 	"testing"
 
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/e2e/attempts"
 	"github.com/cozystack/gitops-operator/e2e/harness"
 	"github.com/cozystack/gitops-operator/e2e/manifests"
 	"github.com/cozystack/gitops-operator/internal/operator"
 )
-
-// fluxForAdmins is what a platform may add to its tenants' admins: the policies have to
-// hold people who write Flux's kinds by hand.
-func fluxForAdmins() *rbacv1.ClusterRole {
-	return &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{
-			Name:   "flux-for-tenant-admins",
-			Labels: map[string]string{"rbac.cozystack.io/aggregate-to-tenant-admin": "true"},
-		},
-		Rules: []rbacv1.PolicyRule{{
-			APIGroups: []string{"kustomize.toolkit.fluxcd.io", "source.toolkit.fluxcd.io", gitopsv1.GroupVersion.Group},
-			Resources: []string{"kustomizations", "gitrepositories", "ocirepositories", "tenantgitops"},
-			Verbs:     []string{"get", "list", "watch", "create", "update", "patch", "delete"},
-		}},
-	}
-}
 
 // newTenantAdmin makes a tenant, and returns the client of a person in the group of its
 // admins, when the policies hold that person.
 func newTenantAdmin(t *testing.T, namespace string) client.Client {
 	t.Helper()
 	harness.NewTenant(t, cluster.Client, namespace)
-	if err := manifests.Apply(t.Context(), cluster.Client, fluxForAdmins()); err != nil {
+	if err := manifests.Apply(t.Context(), cluster.Client, attempts.FluxForAdmins()); err != nil {
 		t.Fatal(err)
 	}
 	person := user(t, "alice", namespace+"-admin")
 	harness.Await(t, "the policies to hold the tenant's admin", func(ctx context.Context) (bool, string) {
-		bad := goodKustomization(namespace)
+		bad := attempts.Kustomization(namespace)
 		bad.SetName("probe")
 		bad.SetLabels(nil)
 		kustomization := refused(person.Create(ctx, bad, client.DryRunAll))
-		source := goodGitRepository(namespace)
+		source := attempts.GitRepository(namespace)
 		source.SetName("probe")
-		set(source, "https://127.0.0.2/apps", "spec", "url")
+		attempts.Set(source, "https://127.0.0.2/apps", "spec", "url")
 		git := refused(person.Create(ctx, source, client.DryRunAll))
 		return kustomization && git, fmt.Sprintf("Kustomization refused: %t, GitRepository refused: %t", kustomization, git)
 	})

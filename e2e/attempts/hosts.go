@@ -1,8 +1,6 @@
-package isolation_test
+package attempts
 
-import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
-type object = unstructured.Unstructured
+import "slices"
 
 // addresses are addresses of hosts, in every spelling that some resolver takes.
 var addresses = []string{
@@ -26,4 +24,26 @@ var internalNames = []string{
 	"a.svc.cluster.example.org", "10-0-0-1.default.pod", "10-0-0-1.default.pod.cluster.local",
 	"metadata.google.internal", "instance-data.ec2.internal", "printer.lan", "nas.home", "git.corp", "1.0.0.127.in-addr.arpa",
 	"git.example.org.", "git..example.org", "-git.example.org", "git_1.example.org", "git.example.1", "git.example.0x1",
+}
+
+// Hosts are the spellings of hosts inside, in a field that holds a URL.
+func Hosts(path, scheme string) []Attempt {
+	var attempts []Attempt
+	for _, host := range slices.Concat(addresses, internalNames) {
+		attempts = append(attempts, Attempt{Name: host, Change: Field(path, scheme+"://"+host+"/acme/apps"), Mend: "ask the platform's admin"})
+	}
+	for _, host := range foldedAddresses {
+		attempts = append(attempts, Attempt{Name: host, Change: Field(path, scheme+"://"+host+"/acme/apps"), Mend: "must start with"})
+	}
+	for _, url := range []string{
+		"http://git.example.org/acme/apps", "file:///etc", "git@git.example.org:acme/apps", "/etc/passwd",
+		"HTTPS://git.example.org/acme/apps", "git://git.example.org/acme/apps",
+	} {
+		attempts = append(attempts, Attempt{Name: url, Change: Field(path, url), Mend: "must start with", BySchema: true})
+	}
+	return append(attempts, Attempt{
+		Name: "credentials in the URL", Change: Field(path, scheme+"://user:word@git.example.org/acme/apps"), Mend: "must not hold credentials",
+	}, Attempt{
+		Name: "a user in the URL", Change: Field(path, scheme+"://git.example.org@127.0.0.1/acme/apps"), Mend: "must not hold credentials",
+	})
 }
