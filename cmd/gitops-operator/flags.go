@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/cozystack/gitops-operator/controllers/tenantgitops"
-	"github.com/cozystack/gitops-operator/internal/certs"
 	"github.com/cozystack/gitops-operator/internal/stamp"
 	"github.com/cozystack/gitops-operator/internal/tenancy"
 	"github.com/cozystack/gitops-operator/internal/webhook"
@@ -61,11 +60,8 @@ func (o *options) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.healthAddress, "health-addr", ":8081", "address that probes are served on; 0 turns them off")
 	flags.BoolVar(&o.leaderElection, "leader-election", true, "reconcile in one replica at a time; the lease is in the operator's namespace")
 	flags.IntVar(&o.webhookPort, "webhook-port", 9443, "port that admission webhooks are served on; 0 turns them off")
-	flags.StringVar(&o.webhookCerts, "webhook-certificates", "", "folder with tls.crt and tls.key of the webhooks, renewed by somebody else, such as cert-manager, who also puts the authority into the webhook configuration; empty for certificates that the operator makes and renews")
-	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info or error")
-	flags.StringVar(&o.logFormat, "log-format", "json", "json or console")
-
-	flags.StringVar(&o.operatorNamespace, "operator-namespace", envOr("POD_NAMESPACE", "cozy-gitops"), "namespace that the operator runs in")
+	flags.StringVar(&o.webhookCerts, "webhook-certificates", "", "folder with tls.crt and tls.key of the webhooks, renewed by somebody else, such as cert-manager, who also puts the authority into the webhook configuration; empty for the certificate that \"gitops-operator certificates\" makes and renews")
+	o.bindCertificates(flags)
 	flags.StringVar(&o.operatorAccount, "operator-service-account", envOr("POD_SERVICE_ACCOUNT", "gitops-operator"), "service account that the operator runs as; it binds it into the namespaces of tenants with a TenantGitOps")
 
 	flags.StringVar(&o.controllersNamespace, "controllers-namespace", "cozy-gitops-tenants", "namespace that the tenants' controllers run in; nothing else may run there")
@@ -86,6 +82,13 @@ func (o *options) bind(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.finalizerGrace, "finalizer-grace", 30*time.Second, "how long a tenant's controller may take to release a Kustomization with nothing to delete before the operator does")
 	flags.DurationVar(&o.resync, "resync-interval", 10*time.Minute, "how often a tenant is looked at when nothing happens")
 	flags.IntVar(&o.concurrency, "concurrency", 8, "how many tenants are reconciled at a time")
+}
+
+// bindCertificates binds the flags that "gitops-operator certificates" has as well.
+func (o *options) bindCertificates(flags *pflag.FlagSet) {
+	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info or error")
+	flags.StringVar(&o.logFormat, "log-format", "json", "json or console")
+	flags.StringVar(&o.operatorNamespace, "operator-namespace", envOr("POD_NAMESPACE", "cozy-gitops"), "namespace that the operator runs in")
 }
 
 func envOr(name, fallback string) string {
@@ -172,7 +175,6 @@ func (o *options) webhook(model tenancy.Model) *webhook.Options {
 		Port:            o.webhookPort,
 		CertificatesDir: o.webhookCerts,
 		Namespace:       o.operatorNamespace,
-		Lives:           certs.DefaultLives(),
 		Interval:        certificatesInterval,
 		Tenancy:         model,
 	}

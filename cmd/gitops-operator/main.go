@@ -22,6 +22,9 @@ func main() {
 }
 
 func run(args []string) error {
+	if len(args) > 0 && args[0] == certificatesCommand {
+		return runCertificates(args[1:])
+	}
 	flags := pflag.NewFlagSet("gitops-operator", pflag.ContinueOnError)
 	o := &options{}
 	o.bind(flags)

@@ -169,6 +169,12 @@ func attempts() []attempt {
 		create("run a controller of another image", deployment("cozy-gitops-tenants", controller, controller, "", "")),
 		may("start a pod", "cozy-gitops-tenants", "create", "", "pods", "", ""),
 		may("enter a pod", "cozy-gitops-tenants", "create", "", "pods", "exec", ""),
+		may("patch its own mutating webhook configuration", "", "patch", admissionv1.GroupName, "mutatingwebhookconfigurations", "", "gitops-operator"),
+		may("patch its own validating webhook configuration", "", "patch", admissionv1.GroupName, "validatingwebhookconfigurations", "", "gitops-operator"),
+		read("read the certificate of its webhooks", &corev1.Secret{ObjectMeta: named("cozy-gitops", "gitops-operator-webhook-certificates")}),
+		patch("change the certificate of its webhooks", &corev1.Secret{ObjectMeta: named("cozy-gitops", "gitops-operator-webhook-certificates")}, `{"data":null}`),
+		may("act as the account that renews certificates", "cozy-gitops", "impersonate", "", "serviceaccounts", "", "gitops-operator-certificates"),
+		may("ask for the token of the account that renews certificates", "cozy-gitops", "create", "", "serviceaccounts", "token", "gitops-operator-certificates"),
 		may("change the label of a namespace", "", "patch", "", "namespaces", "", tenant),
 		may("change a CustomResourceDefinition", "", "patch", "apiextensions.k8s.io", "customresourcedefinitions", "", "tenantgitops.gitops.cozystack.io"),
 		create("write a Kustomization without the shard label", kustomization(tenant, "", ", serviceAccountName: "+tenant+"-gitops")),
@@ -181,12 +187,11 @@ func attempts() []attempt {
 		create("write a source of another name", `{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {namespace: tenant-robbed, name: theft}, spec: {interval: 1m, url: "https://example.org/a"}}`),
 		create("write a source as the operator does", `{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {namespace: tenant-robbed, name: gitops-theft}, spec: {interval: 1m, url: "https://example.org/a"}}`),
 		patch("change the spec of a TenantGitOps", tenantGitOps(), `{"spec":{"suspend":true}}`),
-		create("open the network beside Flux", `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {namespace: cozy-fluxcd, name: theft}, spec: {podSelector: {}}}`),
-		create("open the network of a controller", fmt.Sprintf(`{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {namespace: cozy-gitops-tenants, name: %s}, spec: {podSelector: {}, egress: [{}]}}`, controller)),
 		attempt{"write an application in a tenant it is bound into", func(ctx context.Context, c client.Client) error {
 			return c.Create(ctx, fixtures.Application("Postgres", tenant, "theft"), client.DryRunAll)
 		}},
 	}
+	all = append(all, networkAttempts()...)
 	for _, namespace := range []string{"kube-system", "cozy-system", "default", "cozy-fluxcd", "cozy-gitops-tenants"} {
 		all = append(all, create("bind itself to its one role in "+namespace,
 			binding(namespace, "gitops-operator-for-"+namespace, "ClusterRole", tenantRole, "cozy-gitops", "gitops-operator")))

@@ -10,6 +10,7 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -49,6 +50,7 @@ func TestStolenToken(t *testing.T) {
 	for _, namespace := range []string{tenant, other} {
 		harness.NewTenant(t, admin, namespace)
 	}
+	serveCilium(t, cluster)
 	platform := &corev1.Namespace{ObjectMeta: named("", "cozy-system")}
 	if err := admin.Create(t.Context(), platform); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
@@ -59,6 +61,7 @@ func TestStolenToken(t *testing.T) {
 	harness.Write(t, admin, tenant, repository)
 	for _, obj := range []client.Object{
 		&corev1.ServiceAccount{ObjectMeta: named(tenant, "theirs")},
+		&networkingv1.NetworkPolicy{ObjectMeta: named("cozy-gitops-tenants", "kustomize-controller-"+other)},
 		// The API server lets nobody bind a Role that is not there.
 		&rbacv1.Role{ObjectMeta: named(other, "kustomize-controller")},
 		&rbacv1.Role{ObjectMeta: named(other, other+"-gitops")},
@@ -135,6 +138,7 @@ func awaitPolicies(t *testing.T, thief client.Client, want string) {
 		create("", deployment("cozy-gitops-tenants", "theft", "theft", "", "")),
 		patch("", tenantGitOps(), `{"spec":{"suspend":true}}`),
 		create("", `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {namespace: cozy-fluxcd, name: theft}, spec: {podSelector: {}}}`),
+		create("", ciliumPolicy("CiliumClusterwideNetworkPolicy", "", "theft", "nodeSelector: {}")),
 		create("", `{apiVersion: v1, kind: ServiceAccount, metadata: {namespace: cozy-gitops-tenants, name: theft}}`),
 	}
 	if want == "open" {

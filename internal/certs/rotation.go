@@ -3,11 +3,9 @@ package certs
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -18,36 +16,33 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Rotation keeps a serving certificate, and the API server's trust in it, fresh.
-// Every replica runs one; they meet in the Secret.
+// Rotation keeps the certificate in the Secret, and the API server's trust in it,
+// fresh. It is a process of its own with an account of its own: whoever may write a
+// webhook configuration may have the API server hand over any object to anybody, and
+// no admission policy is asked about such configurations. The operator has no such right.
 type Rotation struct {
-	// Reader reads uncached; Writer writes.
-	Reader client.Reader
-	Writer client.Writer
-	// Secret holds what all replicas share; it exists, maybe empty.
+	// Client reads from and writes to the API server, without a cache.
+	Client client.Client
+	// Secret is what the operator's replicas serve with; it exists, maybe empty.
 	Secret client.ObjectKey
-	// Configuration is the MutatingWebhookConfiguration whose bundles are kept.
-	Configuration string
+	// Configurations are those whose bundles are kept: a MutatingWebhookConfiguration
+	// or ValidatingWebhookConfiguration each, with a name.
+	Configurations []client.Object
 	// Hosts the certificate is for.
 	Hosts []string
 	// Lives of the certificates, and how often to look at them.
 	Lives    Lives
 	Interval time.Duration
-
-	current atomic.Pointer[tls.Certificate]
 }
-
-// NeedLeaderElection is false: every replica serves.
-func (r *Rotation) NeedLeaderElection() bool { return false }
 
 // Start looks at the certificates until the context ends.
 func (r *Rotation) Start(ctx context.Context) error {
 	ticker := time.NewTicker(r.Interval)
 	defer ticker.Stop()
 	for {
-		// Another replica was faster: its certificate is read at the next look.
+		// Somebody else was faster: what they wrote is read at the next look.
 		if err := r.pass(ctx); err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) {
-			ctrl.Log.WithName("certificates").Error(err, "cannot keep the webhook's certificate")
+			ctrl.Log.WithName("certificates").Error(err, "cannot keep the webhooks' certificate")
 		}
 		select {
 		case <-ctx.Done():
@@ -57,17 +52,9 @@ func (r *Rotation) Start(ctx context.Context) error {
 	}
 }
 
-// GetCertificate is for a tls.Config.
-func (r *Rotation) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	if certificate := r.current.Load(); certificate != nil {
-		return certificate, nil
-	}
-	return nil, errors.New("there is no certificate yet")
-}
-
 func (r *Rotation) pass(ctx context.Context) error {
 	secret := &corev1.Secret{}
-	if err := r.Reader.Get(ctx, r.Secret, secret); err != nil {
+	if err := r.Client.Get(ctx, r.Secret, secret); err != nil {
 		return fmt.Errorf("cannot read the Secret of the certificates: %w", err)
 	}
 	renewed, changed, err := Renew(secret.Data, r.Hosts, r.Lives, time.Now())
@@ -76,56 +63,59 @@ func (r *Rotation) pass(ctx context.Context) error {
 	}
 	if changed {
 		secret.Data = renewed
-		// With the resource version that was read: of two replicas one wins.
-		if err := r.Writer.Update(ctx, secret); err != nil {
+		// With the resource version that was read: of two writers one wins.
+		if err := r.Client.Update(ctx, secret); err != nil {
 			return fmt.Errorf("cannot write the Secret of the certificates: %w", err)
 		}
 	}
-	serving, err := tls.X509KeyPair(secret.Data[ServingCertificate], secret.Data[ServingKey])
-	if err != nil {
-		return fmt.Errorf("cannot parse the serving certificate: %w", err)
+	var failed error
+	for _, configuration := range r.Configurations {
+		failed = errors.Join(failed, r.trust(ctx, configuration.DeepCopyObject().(client.Object), secret.Data[BundleKey]))
 	}
-	trusted, err := r.trust(ctx, &serving, secret.Data[BundleKey])
-	if err != nil {
-		return err
-	}
-	// The API server may take a moment to see a new bundle, so a certificate that the
-	// bundle of before does not cover waits for the next look.
-	if trusted || r.current.Load() == nil {
-		r.current.Store(&serving)
-	}
-	return nil
+	return failed
 }
 
-// trust puts the bundle into the configuration, and says whether the one that was
-// there before covers the certificate.
-func (r *Rotation) trust(ctx context.Context, serving *tls.Certificate, bundle []byte) (trusted bool, err error) {
-	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	if err := r.Reader.Get(ctx, client.ObjectKey{Name: r.Configuration}, configuration); err != nil {
-		return false, fmt.Errorf("cannot read the webhook configuration: %w", err)
+// trust puts the bundle into a configuration.
+func (r *Rotation) trust(ctx context.Context, configuration client.Object, bundle []byte) error {
+	if err := r.Client.Get(ctx, client.ObjectKeyFromObject(configuration), configuration); err != nil {
+		return fmt.Errorf("cannot read the webhook configuration: %w", err)
 	}
 	type operation struct {
 		Op    string `json:"op"`
 		Path  string `json:"path"`
 		Value any    `json:"value"`
 	}
-	operations := []operation{{"test", "/metadata/resourceVersion", configuration.ResourceVersion}}
-	trusted = true
-	for i, webhook := range configuration.Webhooks {
-		trusted = trusted && Verify(serving, webhook.ClientConfig.CABundle, r.Hosts[0], time.Now()) == nil
-		if !bytes.Equal(webhook.ClientConfig.CABundle, bundle) {
+	operations := []operation{{"test", "/metadata/resourceVersion", configuration.GetResourceVersion()}}
+	for i, clientConfig := range clientConfigs(configuration) {
+		if !bytes.Equal(clientConfig.CABundle, bundle) {
 			operations = append(operations, operation{"add", fmt.Sprintf("/webhooks/%d/clientConfig/caBundle", i), bundle})
 		}
 	}
 	if len(operations) == 1 {
-		return trusted, nil
+		return nil
 	}
 	patch, err := json.Marshal(operations)
 	if err != nil {
-		return false, fmt.Errorf("cannot encode the bundle: %w", err)
+		return fmt.Errorf("cannot encode the bundle: %w", err)
 	}
-	if err := r.Writer.Patch(ctx, configuration, client.RawPatch(types.JSONPatchType, patch)); err != nil {
-		return false, fmt.Errorf("cannot put the bundle into the webhook configuration: %w", err)
+	if err := r.Client.Patch(ctx, configuration, client.RawPatch(types.JSONPatchType, patch)); err != nil {
+		return fmt.Errorf("cannot put the bundle into the webhook configuration %s: %w", configuration.GetName(), err)
 	}
-	return trusted, nil
+	return nil
+}
+
+// clientConfigs are how the webhooks of a configuration are called, in its order.
+func clientConfigs(configuration client.Object) []admissionregistrationv1.WebhookClientConfig {
+	var found []admissionregistrationv1.WebhookClientConfig
+	switch typed := configuration.(type) {
+	case *admissionregistrationv1.MutatingWebhookConfiguration:
+		for _, webhook := range typed.Webhooks {
+			found = append(found, webhook.ClientConfig)
+		}
+	case *admissionregistrationv1.ValidatingWebhookConfiguration:
+		for _, webhook := range typed.Webhooks {
+			found = append(found, webhook.ClientConfig)
+		}
+	}
+	return found
 }

@@ -33,21 +33,33 @@ const (
 	KustomizationsPath = "/mutate-kustomization"
 )
 
+// Configurations are the operator's webhook configurations, by name.
+func Configurations() []client.Object {
+	named := metav1.ObjectMeta{Name: ConfigurationName}
+	return []client.Object{
+		&admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: named},
+	}
+}
+
+// Host is the name that the API server calls the webhooks by.
+func Host(namespace string) string {
+	return ServiceName + "." + namespace + ".svc"
+}
+
 // Options of the webhooks.
 type Options struct {
 	// Host and Port to listen on; no host for all.
 	Host string
 	Port int
 	// CertificatesDir holds tls.crt and tls.key, which somebody else renews, and
-	// puts the authority into the webhook configuration. Empty for certificates that
-	// the operator makes.
+	// puts the authority into the webhook configurations. Empty for the certificate in
+	// the Secret, which a certs.Rotation renews.
 	CertificatesDir string
 	// Namespace of the operator.
 	Namespace string
-	// Hosts are what the API server calls the webhook by; by default, the Service.
-	Hosts []string
-	// Lives of certificates and Interval at which they are looked at.
-	Lives    certs.Lives
+	// CalledBy is the name or address that the API server calls; by default, the Service's.
+	CalledBy string
+	// Interval at which the certificate is looked at.
 	Interval time.Duration
 	// Tenancy says which namespaces are tenants'.
 	Tenancy tenancy.Model
@@ -61,7 +73,7 @@ type certificates interface {
 	NeedLeaderElection() bool
 }
 
-func (o Options) certificates(mgr ctrl.Manager) (certificates, error) {
+func (o Options) certificates(trust certs.Trust) (certificates, error) {
 	if o.CertificatesDir != "" {
 		watcher, err := certwatcher.New(filepath.Join(o.CertificatesDir, certs.ServingCertificate), filepath.Join(o.CertificatesDir, certs.ServingKey))
 		if err != nil {
@@ -69,21 +81,20 @@ func (o Options) certificates(mgr ctrl.Manager) (certificates, error) {
 		}
 		return watcher, nil
 	}
-	return &certs.Rotation{
-		Reader: mgr.GetAPIReader(), Writer: mgr.GetClient(),
-		Secret:        client.ObjectKey{Namespace: o.Namespace, Name: CertificatesSecret},
-		Configuration: ConfigurationName,
-		Hosts:         o.Hosts, Lives: o.Lives, Interval: o.Interval,
+	return &certs.Shared{
+		Secret: client.ObjectKey{Namespace: o.Namespace, Name: CertificatesSecret},
+		Trust:  trust, Interval: o.Interval,
 	}, nil
 }
 
 // SetupWithManager serves the webhooks from every replica, and makes the manager
 // ready only when the API server trusts what they serve with.
 func SetupWithManager(mgr ctrl.Manager, options Options) error {
-	if len(options.Hosts) == 0 {
-		options.Hosts = []string{ServiceName + "." + options.Namespace + ".svc"}
+	trust := certs.Trust{Reader: mgr.GetAPIReader(), Configurations: Configurations(), Host: options.CalledBy}
+	if trust.Host == "" {
+		trust.Host = Host(options.Namespace)
 	}
-	serving, err := options.certificates(mgr)
+	serving, err := options.certificates(trust)
 	if err != nil {
 		return err
 	}
@@ -114,29 +125,20 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	if err := mgr.AddReadyzCheck("webhook", server.StartedChecker()); err != nil {
 		return fmt.Errorf("cannot add the webhook's readiness probe: %w", err)
 	}
-	if err := mgr.AddReadyzCheck("webhook-trusted", trusted(mgr.GetAPIReader(), serving, options.Hosts[0])); err != nil {
+	if err := mgr.AddReadyzCheck("webhook-trusted", trusted(trust, serving)); err != nil {
 		return fmt.Errorf("cannot add the webhook's readiness probe: %w", err)
 	}
 	return nil
 }
 
-// trusted is ready when each bundle of the live configuration covers the
-// certificate in use.
-func trusted(reader client.Reader, serving certificates, host string) func(*http.Request) error {
+// trusted is ready when each bundle of the live configurations covers the certificate
+// in use.
+func trusted(trust certs.Trust, serving certificates) func(*http.Request) error {
 	return func(request *http.Request) error {
 		certificate, err := serving.GetCertificate(nil)
 		if err != nil {
 			return err
 		}
-		configuration := &admissionregistrationv1.MutatingWebhookConfiguration{}
-		if err := reader.Get(request.Context(), client.ObjectKey{Name: ConfigurationName}, configuration); err != nil {
-			return fmt.Errorf("cannot read the webhook configuration: %w", err)
-		}
-		for _, hook := range configuration.Webhooks {
-			if err := certs.Verify(certificate, hook.ClientConfig.CABundle, host, time.Now()); err != nil {
-				return fmt.Errorf("webhook %s is not trusted by the API server yet: %w", hook.Name, err)
-			}
-		}
-		return nil
+		return trust.Check(request.Context(), certificate)
 	}
 }
