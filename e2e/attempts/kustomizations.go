@@ -28,7 +28,7 @@ func Kustomizations(namespace string) []Attempt {
 			"provider": "sops", "secretRef": Named("age.gitops"),
 		}), Mend: "list the repository there"},
 		{Name: "substituteFrom a Secret", Change: Field("spec.postBuild", map[string]any{
-			"substituteFrom": []any{map[string]any{"kind": "Secret", "name": "db.gitops"}},
+			"substituteFrom": []any{map[string]any{"kind": "Secret", "name": "db.gitops", "optional": false}},
 		}), Mend: "use a ConfigMap"},
 		{Name: "labels of Flux's owner", Change: Field("spec.commonMetadata", map[string]any{
 			"labels": map[string]any{"kustomize.toolkit.fluxcd.io/name": "x"},

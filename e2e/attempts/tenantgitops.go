@@ -58,7 +58,7 @@ func AllTenantGitOps(namespace string) []Attempt {
 		"a foreign Secret, for a registry":      FromOCI("secretRef", Named("db-credentials")),
 		"a foreign certificate, for a registry": FromOCI("certSecretRef", Named("db-credentials")),
 		"a foreign Secret, to decrypt with":     InSource("decryption", map[string]any{"provider": "sops", "secretRef": Named("db-credentials")}),
-		"a foreign Secret, to substitute from":  InSource("postBuild", map[string]any{"substituteFrom": []any{map[string]any{"kind": "Secret", "name": "db-credentials"}}}),
+		"a foreign Secret, to substitute from":  InSource("postBuild", map[string]any{"substituteFrom": []any{map[string]any{"kind": "Secret", "name": "db-credentials", "optional": false}}}),
 		"labels of Flux's owner":                InSource("commonMetadata", map[string]any{"labels": map[string]any{"kustomize.toolkit.fluxcd.io/name": "x"}}),
 		"a shard label for all":                 InSource("commonMetadata", map[string]any{"labels": map[string]any{ShardLabel: "x"}}),
 		"a repository fetched too often":        InGit("interval", "1s"),

@@ -15,6 +15,8 @@ import (
 
 const (
 	hour = time.Hour
+	// requestForBase is the escape by which a controller asks a host for a file.
+	requestForBase = "a request to a host that a repository names"
 	// tokenAudience is what the API server takes tokens of accounts for.
 	tokenAudience = "https://kubernetes.default.svc.cluster.local"
 )
@@ -26,6 +28,8 @@ type controllerTry struct {
 	change func(tenant string) attempts.Change
 	// path is the folder that is applied; app where there is none.
 	path func(tenant string) string
+	// ofRepository: it is in a repository, and no matter of the Kustomization.
+	ofRepository bool
 	// plainNames: the object is called as in the repository.
 	plainNames bool
 	// escaped says whether the controller did what it must not. The application that is
@@ -69,12 +73,20 @@ func appliedByAnother(_ context.Context, _ *scenery, tenant, prefix string) (boo
 }
 
 // tokenMade says that the controller made a token of an account of the tenant.
-func tokenMade(_ context.Context, _ *scenery, tenant, _ string) (bool, error) {
-	writes, err := cluster.Writes(time.Time{}, func(w embedded.Write) bool {
-		return w.Resource == "serviceaccounts" && w.Subresource == "token" &&
-			w.Namespace == tenant && w.Name == "default" && w.Code < 300
-	})
-	return len(writes) > 0, err
+func tokenMade(account func(tenant string) string) func(context.Context, *scenery, string, string) (bool, error) {
+	return func(_ context.Context, _ *scenery, tenant, _ string) (bool, error) {
+		writes, err := cluster.Writes(time.Time{}, func(w embedded.Write) bool {
+			return w.Resource == "serviceaccounts" && w.Subresource == "token" && w.Namespace == tenant && w.Name == account(tenant) && w.Code < 300
+		})
+		return len(writes) > 0, err
+	}
+}
+
+// heard says that the listener was asked for a path of the tenant, with a word.
+func heard(path, word string) func(context.Context, *scenery, string, string) (bool, error) {
+	return func(_ context.Context, s *scenery, tenant, _ string) (bool, error) {
+		return s.listener.heard(path+tenant, word), nil
+	}
 }
 
 // controllerTries are the escapes by what a Kustomization says.
@@ -87,17 +99,14 @@ var controllerTries = []controllerTry{
 	{name: "dependsOn elsewhere", change: func(string) attempts.Change {
 		return attempts.Field("spec.dependsOn", []any{map[string]any{"name": "b", "namespace": victim}})
 	}, escaped: appIn(own)},
-	{name: "kubeConfig by Secret", escaped: appliedByAnother},
-	{name: "kubeConfig by ConfigMap", escaped: appliedByAnother},
+	{name: "kubeConfig by Secret", escaped: heard("/kubeconfig/", canary)},
+	{name: "kubeConfig by ConfigMap", escaped: tokenMade(own)},
 	{name: "another target", escaped: appIn(in("kube-system"))},
 	{name: "a tenant beside as target", escaped: appIn(in(victim))},
 	{name: "the tenant above as target", escaped: appIn(in("tenant-root"))},
 	{name: "a tenant below as target", escaped: appIn(func(tenant string) string { return tenant + "-child" })},
-	{name: "decryption with an account", path: func(tenant string) string { return "kms/" + tenant }, escaped: tokenMade},
-	{name: "decryption with a Secret", path: func(tenant string) string { return "vault/" + tenant },
-		escaped: func(_ context.Context, s *scenery, tenant, _ string) (bool, error) {
-			return s.listener.heard("/v1/transit/decrypt/"+tenant, canary), nil
-		}},
+	{name: "decryption with an account", path: func(tenant string) string { return "kms/" + tenant }, escaped: tokenMade(in("default"))},
+	{name: "decryption with a Secret", path: func(tenant string) string { return "vault/" + tenant }, escaped: heard("/v1/transit/decrypt/", canary)},
 	{name: "substituteFrom a Secret", path: in("substituted"), escaped: func(ctx context.Context, _ *scenery, tenant, prefix string) (bool, error) {
 		app := fixtures.Application("Postgres", tenant, prefix+"app")
 		if err := cluster.Client.Get(ctx, client.ObjectKeyFromObject(app), app); err != nil {
@@ -109,10 +118,8 @@ var controllerTries = []controllerTry{
 	{name: "labels of Flux's owner", escaped: labelled("kustomize.toolkit.fluxcd.io/name")},
 	{name: "labels of Flux's owner's namespace", escaped: labelled("kustomize.toolkit.fluxcd.io/namespace")},
 	{name: "a shard label for all", escaped: labelled(attempts.ShardLabel)},
-	{name: "a base that lies elsewhere", change: unchanged, path: func(tenant string) string { return "base/" + tenant },
-		escaped: func(_ context.Context, s *scenery, tenant, _ string) (bool, error) {
-			return s.listener.heard("/base/"+tenant+".yaml", ""), nil
-		}},
+	{name: requestForBase, ofRepository: true, change: unchanged, path: func(tenant string) string { return "base/" + tenant }, escaped: heard("/base/", "")},
+	{name: "a base of a foreign repository", ofRepository: true, change: unchanged, path: in("foreign"), escaped: appIn(own)},
 }
 
 // labelled says that the application carries a label as the attempts set it.

@@ -47,14 +47,9 @@ func (c tenantController) freed(args []string) []string {
 		"--feature-gates=DisableConfigWatchers=true,ExternalArtifact=true,ObjectLevelWorkloadIdentity=true")
 }
 
-// startControllers has the operator stamp a controller for each tenant, ends the
-// operator, which would put all right again, and takes the layers away.
-func startControllers(t *testing.T) {
+// stampControllers has an operator stamp a controller for each tenant.
+func stampControllers(t *testing.T) {
 	t.Helper()
-	operator, err := harness.Start(t.Context(), cluster, harness.Config(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range controllers {
 		harness.NewTenant(t, cluster.Client, c.tenant)
 		harness.Write(t, cluster.Client, c.tenant, gitopsv1.Source{
@@ -64,9 +59,11 @@ func startControllers(t *testing.T) {
 	for _, c := range controllers {
 		awaitController(t, c)
 	}
-	if err := operator.Stop(); err != nil {
-		t.Fatal(err)
-	}
+}
+
+// freeControllers takes the layers away. No operator may run, which would put all right.
+func freeControllers(t *testing.T) {
+	t.Helper()
 	for _, c := range controllers {
 		if !c.roles {
 			liftRoles(t, c.tenant)

@@ -32,7 +32,7 @@ func vaultEncrypted(address, key string) string {
 // kmsEncrypted is a file whose key is with a cloud: whoever decrypts it as an account
 // makes a token of the account.
 const kmsEncrypted = encryptedApp + `  kms:
-  - arn: arn:aws:kms:eu-west-1:000000000000:key/00000000-0000-0000-0000-000000000000
+  - arn: arn:aws:kms:nowhere-1:000000000000:key/00000000-0000-0000-0000-000000000000
     created_at: "2026-01-01T00:00:00Z"
     enc: AAAA
     aws_profile: ""` + encryptedFields

@@ -1,6 +1,7 @@
 package escapes_test
 
 import (
+	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,6 +12,9 @@ import (
 // listener is a server that notes who asks for what.
 type listener struct {
 	url string
+	// secureURL is that of the same over TLS; authority signed its certificate.
+	secureURL string
+	authority []byte
 
 	mu    sync.Mutex
 	asked []string
@@ -19,14 +23,17 @@ type listener struct {
 func newListener(t *testing.T) *listener {
 	t.Helper()
 	l := &listener{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.asked = append(l.asked, request.URL.Path+" "+request.Header.Get("X-Vault-Token"))
+		l.asked = append(l.asked, request.URL.Path+" "+request.Header.Get("X-Vault-Token")+request.Header.Get("Authorization"))
 		http.Error(w, "nothing is here", http.StatusBadRequest)
-	}))
-	t.Cleanup(server.Close)
-	l.url = server.URL
+	})
+	plain, encrypted := httptest.NewServer(handler), httptest.NewTLSServer(handler)
+	t.Cleanup(plain.Close)
+	t.Cleanup(encrypted.Close)
+	l.url, l.secureURL = plain.URL, encrypted.URL
+	l.authority = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: encrypted.Certificate().Raw})
 	return l
 }
 

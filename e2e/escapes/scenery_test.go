@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,9 +38,11 @@ func newScenery(t *testing.T) *scenery {
 	t.Helper()
 	s := &scenery{listener: newListener(t), files: map[string]string{}}
 	git := harness.NewGitServer(t)
-	s.writeFiles()
+	private, _ := harness.NewRepository(t, git, "acme/private", map[string]string{
+		"app/app.yaml": fixtures.Postgres("app", "1Gi"), "app/kustomization.yaml": "resources: [app.yaml]\n",
+	})
+	s.writeFiles(private.HTTPURL())
 	repository, _ := harness.NewRepository(t, git, "acme/escapes", s.files)
-	private, _ := harness.NewRepository(t, git, "acme/private", map[string]string{"app/app.yaml": fixtures.Postgres("app", "1Gi")})
 
 	if err := fixtures.CreateTenant(t.Context(), cluster.Client, victim); err != nil {
 		t.Fatal(err)
@@ -60,15 +61,16 @@ func newScenery(t *testing.T) *scenery {
 }
 
 // writeFiles are the folders that Kustomizations apply.
-func (s *scenery) writeFiles() {
+func (s *scenery) writeFiles(foreign string) {
 	s.files["app/app.yaml"] = fixtures.Postgres("app", "1Gi")
+	s.files["foreign/kustomization.yaml"] = fmt.Sprintf("resources: [%q]\n", foreign+"//app?ref=main")
 	s.files["substituted/app.yaml"] = fixtures.Manifest("Postgres", "app", map[string]any{"password": "${password}"})
 	for _, object := range writtenThroughGit {
 		s.files["written/"+slug(object.what)+"/object.yaml"] = object.manifest
 	}
 	for _, c := range controllers {
 		// Each has a folder of its own, so that it is seen who asked.
-		s.files["base/"+c.tenant+"/kustomization.yaml"] = fmt.Sprintf("resources: [%s/base/%s.yaml]\n", s.listener.url, c.tenant)
+		s.files["base/"+c.tenant+"/kustomization.yaml"] = fmt.Sprintf("resources: [%q]\n", s.listener.url+"/base/"+c.tenant+".yaml")
 		s.files["vault/"+c.tenant+"/app.yaml"] = vaultEncrypted(s.listener.url, c.tenant)
 		s.files["kms/"+c.tenant+"/app.yaml"] = kmsEncrypted
 	}
@@ -104,11 +106,10 @@ func (s *scenery) layOutDependency(t *testing.T) {
 		},
 	}
 	write(t, dependency)
+	before := dependency.DeepCopy()
 	dependency.Status.ObservedGeneration = dependency.Generation
 	apimeta.SetStatusCondition(&dependency.Status.Conditions, metav1.Condition{Type: meta.ReadyCondition, Status: metav1.ConditionTrue, Reason: "Applied"})
-	if err := cluster.Client.Status().Update(t.Context(), dependency); err != nil {
-		t.Fatal(err)
-	}
+	report(t, dependency, before)
 }
 
 // layOutSources puts the victim's artifact into sources of kinds that tenants do not have.
@@ -116,26 +117,24 @@ func (s *scenery) layOutSources(t *testing.T, tenant string, stolen *sourcev1.Gi
 	t.Helper()
 	external := &sourcev1.ExternalArtifact{ObjectMeta: metav1.ObjectMeta{Namespace: tenant, Name: "good"}}
 	write(t, external)
+	externalBefore := external.DeepCopy()
 	external.Status.Artifact = stolen.Status.Artifact
-	if err := cluster.Client.Status().Update(t.Context(), external); err != nil {
-		t.Fatal(err)
-	}
+	report(t, external, externalBefore)
 	bucket := &sourcev1.Bucket{
 		ObjectMeta: metav1.ObjectMeta{Namespace: tenant, Name: "good"},
 		Spec:       sourcev1.BucketSpec{BucketName: "acme", Endpoint: "bucket.example.org", Interval: metav1.Duration{Duration: hour}, Suspend: true},
 	}
 	write(t, bucket)
+	bucketBefore := bucket.DeepCopy()
 	bucket.Status.Artifact = stolen.Status.Artifact
-	if err := cluster.Client.Status().Update(t.Context(), bucket); err != nil {
-		t.Fatal(err)
-	}
+	report(t, bucket, bucketBefore)
 }
 
 // layOutReferences writes the Secrets and ConfigMaps that a tenant's Kustomizations try
 // to use. No source of its TenantGitOps names them.
 func (s *scenery) layOutReferences(t *testing.T, tenant string) {
 	t.Helper()
-	kubeconfig, err := clientcmd.Write(kubeconfigOf(cluster.Config))
+	kubeconfig, err := clientcmd.Write(kubeconfigFor(s.listener.secureURL+"/kubeconfig/"+tenant, s.listener.authority, canary))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,13 +148,21 @@ func (s *scenery) layOutReferences(t *testing.T, tenant string) {
 			"serviceAccountName": tenant, "audiences": tokenAudience,
 		},
 	})
-	write(t, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: tenant, Name: "default"}})
+	// The controller manager makes it as well.
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: tenant, Name: "default"}}
+	harness.AwaitExists(t, cluster.Client, account)
+	before := account.DeepCopy()
+	account.Annotations = map[string]string{"eks.amazonaws.com/role-arn": "arn:aws:iam::000000000000:role/acme"}
+	if err := cluster.Client.Patch(t.Context(), account, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
 }
 
-func kubeconfigOf(config *rest.Config) clientcmdapi.Config {
+// kubeconfigFor leads to a server, with a token.
+func kubeconfigFor(server string, authority []byte, token string) clientcmdapi.Config {
 	made := clientcmdapi.NewConfig()
-	made.Clusters["a"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
-	made.AuthInfos["a"] = &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}
+	made.Clusters["a"] = &clientcmdapi.Cluster{Server: server, CertificateAuthorityData: authority}
+	made.AuthInfos["a"] = &clientcmdapi.AuthInfo{Token: token}
 	made.Contexts["a"] = &clientcmdapi.Context{Cluster: "a", AuthInfo: "a"}
 	made.CurrentContext = "a"
 	return *made
@@ -165,6 +172,14 @@ func kubeconfigOf(config *rest.Config) clientcmdapi.Config {
 func write(t *testing.T, object client.Object) {
 	t.Helper()
 	if err := client.IgnoreAlreadyExists(cluster.Client.Create(t.Context(), object)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// report writes the status of an object, which a controller may be writing too.
+func report(t *testing.T, object, before client.Object) {
+	t.Helper()
+	if err := cluster.Client.Status().Patch(t.Context(), object, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
 }

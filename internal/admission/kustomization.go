@@ -60,7 +60,13 @@ type Verdict struct {
 
 // Decide decides about a Kustomization. It does not change the request.
 func Decide(request Request, facts Facts) Verdict {
-	if !facts.Tenant || isAdmin(request.Groups, facts.AdminGroups) || keepsWhatRuns(request) {
+	if !facts.Tenant || isAdmin(request.Groups, facts.AdminGroups) {
+		return Verdict{Outcome: LeftAlone}
+	}
+	if holdsForEver(request) {
+		return refuse(request, "metadata.finalizers may hold finalizers.fluxcd.io only: remove the others")
+	}
+	if keepsWhatRuns(request) {
 		return Verdict{Outcome: LeftAlone}
 	}
 	if !facts.HasTenantGitOps {
@@ -70,6 +76,9 @@ func Decide(request Request, facts Facts) Verdict {
 	stamped, err := stamp(request)
 	if err != nil {
 		return refuse(request, fmt.Sprintf("%v: write it as the kind's schema says", err))
+	}
+	if rule := broken(request.Object); rule != "" {
+		return refuse(request, rule)
 	}
 	return Verdict{Outcome: Stamped, Object: stamped}
 }

@@ -43,6 +43,11 @@ func deleted(object *unstructured.Unstructured) *unstructured.Unstructured {
 	return with(object, []string{"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z")
 }
 
+func finalized(object *unstructured.Unstructured, finalizer string) *unstructured.Unstructured {
+	object.SetFinalizers([]string{finalizer})
+	return object
+}
+
 func TestDecide(t *testing.T) {
 	switchedOn := admission.Facts{Tenant: true, HasTenantGitOps: true, AdminGroups: []string{"system:masters"}}
 	switchedOff := admission.Facts{Tenant: true, AdminGroups: []string{"system:masters"}}
@@ -73,6 +78,18 @@ func TestDecide(t *testing.T) {
 		"not switched on":                   {object: right("Orphan"), facts: switchedOff, refused: "kustomization shop: namespace tenant-acme has no TenantGitOps, so nobody would reconcile it: create the TenantGitOps gitops in tenant-acme first"},
 		"changed, not switched on":          {old: kustomization("", "a", ""), object: kustomization("", "b", ""), facts: switchedOff, refused: "has no TenantGitOps"},
 		"spec that is no map":               {object: with(kustomization("", "", ""), []string{"spec"}, "x"), facts: switchedOn, refused: "cannot set spec.serviceAccountName"},
+		"another kind of source":            {object: with(kustomization("", "", ""), []string{"spec", "sourceRef", "kind"}, "Bucket"), facts: switchedOn, refused: "tenants have no other sources"},
+		"a source that is no map":           {object: with(kustomization("", "", ""), []string{"spec", "sourceRef"}, "x"), facts: switchedOn, refused: "tenants have no other sources"},
+		"from an OCI registry":              {object: with(right("Orphan"), []string{"spec", "sourceRef", "kind"}, "OCIRepository"), facts: switchedOn, want: with(right("Orphan"), []string{"spec", "sourceRef", "kind"}, "OCIRepository")},
+		"labels that Flux goes by":          {object: with(kustomization("", "", ""), []string{"spec", "commonMetadata", "labels", "kustomize.toolkit.fluxcd.io/name"}, "x"), facts: switchedOn, refused: "remove kustomize.toolkit.fluxcd.io/name"},
+		"a shard label for all":             {object: with(kustomization("", "", ""), []string{"spec", "commonMetadata", "labels", shard}, "x"), facts: switchedOn, refused: "remove " + shard},
+		"labels that are no map":            {object: with(kustomization("", "", ""), []string{"spec", "commonMetadata"}, "x"), facts: switchedOn, refused: "spec.commonMetadata.labels is no map"},
+		"labels of its own for all":         {object: with(right("Orphan"), []string{"spec", "commonMetadata", "labels", "team"}, "x"), facts: switchedOn, want: with(right("Orphan"), []string{"spec", "commonMetadata", "labels", "team"}, "x")},
+		"created with a foreign finalizer":  {object: finalized(right("Orphan"), "x"), facts: switchedOn, refused: "remove the others"},
+		"given a foreign finalizer":         {old: right("Orphan"), object: finalized(right("Orphan"), "x"), facts: switchedOff, refused: "remove the others"},
+		"given Flux's finalizer":            {old: right("Orphan"), object: finalized(right("Orphan"), "finalizers.fluxcd.io"), facts: switchedOff},
+		"keeps the finalizer that it has":   {old: finalized(right("Orphan"), "x"), object: finalized(with(right("Orphan"), note, "x"), "x"), facts: switchedOff},
+		"admin, with a foreign finalizer":   {object: finalized(kustomization("", "", ""), "x"), groups: []string{"system:masters"}, facts: switchedOff},
 		"admin":                             {object: kustomization("", "", ""), groups: []string{"system:masters"}, facts: switchedOff},
 		"not a tenant's namespace":          {object: kustomization("", "", ""), facts: admission.Facts{}},
 	} {

@@ -1,0 +1,123 @@
+package escapes_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// row is one escape, and what closes it.
+type row struct {
+	section, escape string
+	// Whether it is closed with all layers, and with one of them off.
+	allOn, webhookOff, policyOff, flagsOff bool
+	// alone are the layers each of which closes it alone.
+	alone []string
+	// note says why one layer must do, or what the escape is.
+	note string
+}
+
+const columns = "%-66s %-7s %-11s %-10s %-9s %-24s %s"
+
+func closedOrOpen(closed bool) string {
+	if closed {
+		return "closed"
+	}
+	return "open"
+}
+
+func (r row) String() string {
+	return strings.TrimRight(fmt.Sprintf(columns, r.escape, closedOrOpen(r.allOn), closedOrOpen(r.webhookOff),
+		closedOrOpen(r.policyOff), closedOrOpen(r.flagsOff), strings.Join(r.alone, " "), r.note), " ")
+}
+
+// checkRows says which rows of a matrix may not stand: open without being known for it, or
+// closed by one layer for no reason.
+func checkRows(rows []row) []string {
+	var wrong []string
+	for _, r := range rows {
+		switch {
+		case !r.allOn && !strings.HasPrefix(r.note, "open: "):
+			wrong = append(wrong, fmt.Sprintf("%s: %s is open with all layers on", r.section, r.escape))
+		case r.allOn && strings.HasPrefix(r.note, "open: "):
+			wrong = append(wrong, fmt.Sprintf("%s: %s is said to be open, and is closed", r.section, r.escape))
+		case len(r.alone) < 2 && r.note == "":
+			wrong = append(wrong, fmt.Sprintf("%s: %s is closed by %v alone, and nothing says why one layer must do", r.section, r.escape, r.alone))
+		}
+	}
+	return wrong
+}
+
+// render is the matrix as a table.
+func render(rows []row) string {
+	var out strings.Builder
+	section := ""
+	for _, r := range rows {
+		if r.section != section {
+			if section != "" {
+				out.WriteString("\n")
+			}
+			section = r.section
+			out.WriteString(strings.ToUpper(section) + "\n")
+			out.WriteString(fmt.Sprintf(columns, "", "all on", "webhook off", "policy off", "flags off", "closed alone by", "why one must do") + "\n")
+		}
+		out.WriteString(r.String() + "\n")
+	}
+	return out.String()
+}
+
+// compare holds a matrix against the one that is committed.
+func compare(t *testing.T, rows []row, file string) {
+	t.Helper()
+	for _, wrong := range checkRows(rows) {
+		t.Error(wrong)
+	}
+	got := render(rows)
+	t.Logf("the matrix:\n%s", got)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	committed := strings.Split(string(want), "\n")
+	found := strings.Split(got, "\n")
+	for _, line := range found {
+		if !slices.Contains(committed, line) {
+			t.Errorf("not in %s:\n%s", file, line)
+		}
+	}
+	for _, line := range committed {
+		if !slices.Contains(found, line) {
+			t.Errorf("in %s, and not so:\n%s", file, line)
+		}
+	}
+}
+
+// TestMatrixRefusesWhatMayNotStand sees that a row cannot slip through.
+func TestMatrixRefusesWhatMayNotStand(t *testing.T) {
+	for name, test := range map[string]struct {
+		row   row
+		wrong bool
+	}{
+		"closed by two":                    {row{allOn: true, alone: []string{"policy", "roles"}}, false},
+		"closed by one, with a reason":     {row{allOn: true, alone: []string{"policy"}, note: "the URL is all there is"}, false},
+		"closed by one, without a reason":  {row{allOn: true, alone: []string{"policy"}}, true},
+		"closed by none alone":             {row{allOn: true}, true},
+		"open":                             {row{note: "a reason"}, true},
+		"open, as is written down":         {row{note: "open: a public name"}, false},
+		"written down as open, and closed": {row{allOn: true, alone: []string{"policy", "roles"}, note: "open: a public name"}, true},
+	} {
+		if wrong := checkRows([]row{test.row}); (len(wrong) > 0) != test.wrong {
+			t.Errorf("%s: %v", name, wrong)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package escapes_test
+
+import "github.com/cozystack/gitops-operator/e2e/attempts"
+
+const (
+	byOperator = "the operator refuses it too: TestTargetThatOnlyLooksLikeAChildIsRefused in controllers/tenantgitops"
+	openInDNS  = "open: admission sees no addresses; only an egress policy on source-controller closes it"
+	bySource   = "source-controller is the platform's, with rights everywhere: what it is told is all"
+)
+
+// notes say why one layer must do, by kind, or by kind and escape; or that an escape is
+// open.
+var notes = map[string]string{
+	"GitRepository": bySource,
+	"OCIRepository": bySource,
+	"TenantGitOps":  "the operator is refused what it would stamp, by the policies on sources and Kustomizations",
+
+	"TenantGitOps: another target":             byOperator,
+	"TenantGitOps: a tenant beside as target":  byOperator,
+	"TenantGitOps: the tenant above as target": byOperator,
+
+	"what a repository would have written": "its Role grants application kinds and no more; the API server refuses the rest by itself",
+	requestForBase:                         "kustomize asks in spite of --no-remote-bases; network: TestControllerReachesWhatItNeedsAndNothingElse in e2e/suites/pods",
+	"a base of a foreign repository":       "whoever can have a base fetched can commit its files",
+}
+
+func init() {
+	for _, kind := range []string{"GitRepository", "OCIRepository"} {
+		for _, attempt := range attempts.PublicHosts("spec.url", "https") {
+			notes[kind+": "+attempt.Name] = openInDNS
+		}
+	}
+	for _, attempt := range attempts.PublicTenantGitOpsHosts() {
+		notes["TenantGitOps: "+attempt.Name] = openInDNS
+	}
+}
