@@ -56,7 +56,19 @@ func install(ctx context.Context, c *embedded.Cluster) error {
 	if port, err = freePort(); err != nil {
 		return err
 	}
-	if err := manifests.ApplyPaths(ctx, c.Client, root+"/config/webhook/configuration.yaml"); err != nil {
+	if err := manifests.ApplyPaths(ctx, c.Client, root+"/config/webhook/configuration.yaml", root+"/config/webhook/validating.yaml"); err != nil {
+		return err
+	}
+	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	if err := c.Client.Get(ctx, client.ObjectKey{Name: webhook.ConfigurationName}, validating); err != nil {
+		return err
+	}
+	for i := range validating.Webhooks {
+		address := &validating.Webhooks[i].ClientConfig
+		url := fmt.Sprintf("https://%s:%d%s", loopback, port, *address.Service.Path)
+		address.Service, address.URL = nil, &url
+	}
+	if err := c.Client.Update(ctx, validating); err != nil {
 		return err
 	}
 	configuration, err := liveConfiguration(ctx)
