@@ -24,6 +24,7 @@ import (
 	"github.com/cozystack/gitops-operator/e2e/embedded"
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/manifests"
+	"github.com/cozystack/gitops-operator/internal/certs"
 	"github.com/cozystack/gitops-operator/internal/operator"
 	"github.com/cozystack/gitops-operator/internal/stamp"
 	"github.com/cozystack/gitops-operator/internal/webhook"
@@ -111,20 +112,32 @@ type Operator struct {
 	err  error
 }
 
-// Start starts an operator, which answers for the webhooks too. wrap, if given, may
-// change how it reaches the API server.
-func Start(ctx context.Context, c *embedded.Cluster, config tenantgitops.Config, wrap func(*rest.Config)) (*Operator, error) {
-	return StartWith(ctx, c, config, wrap, nil)
+// Settings are what a test changes about an operator and what runs beside it.
+type Settings struct {
+	// Wrap may change how it reaches the API server.
+	Wrap func(*rest.Config)
+	// Adjust may change its options.
+	Adjust func(*operator.Options)
+	// Rotate may change how the webhooks' certificate is renewed beside it.
+	Rotate func(*certs.Rotation)
+	// WithoutRotation renews no certificate beside it.
+	WithoutRotation bool
 }
 
-// StartWith starts an operator as Start does; adjust, if given, may change its options.
-func StartWith(ctx context.Context, c *embedded.Cluster, config tenantgitops.Config, wrap func(*rest.Config), adjust func(*operator.Options)) (*Operator, error) {
+// Start starts an operator, which answers for the webhooks too, with what renews their
+// certificate. wrap, if given, may change how it reaches the API server.
+func Start(ctx context.Context, c *embedded.Cluster, config tenantgitops.Config, wrap func(*rest.Config)) (*Operator, error) {
+	return StartWith(ctx, c, config, Settings{Wrap: wrap})
+}
+
+// StartWith starts an operator as Start does, with a test's settings.
+func StartWith(ctx context.Context, c *embedded.Cluster, config tenantgitops.Config, settings Settings) (*Operator, error) {
 	restConfig, err := c.ServiceAccountConfig(ctx, config.Stamp.OperatorNamespace, config.Stamp.OperatorAccount)
 	if err != nil {
 		return nil, err
 	}
-	if wrap != nil {
-		wrap(restConfig)
+	if settings.Wrap != nil {
+		settings.Wrap(restConfig)
 	}
 	webhooks, err := webhookOptions(ctx, c, config)
 	if err != nil {
@@ -138,8 +151,8 @@ func StartWith(ctx context.Context, c *embedded.Cluster, config tenantgitops.Con
 		TenantGitOps: config, Webhook: webhooks, MetricsAddress: "0", AllowSameName: true,
 		HealthAddress: net.JoinHostPort(Loopback, strconv.Itoa(probes)),
 	}
-	if adjust != nil {
-		adjust(&options)
+	if settings.Adjust != nil {
+		settings.Adjust(&options)
 	}
 	mgr, err := operator.New(restConfig, options)
 	if err != nil {
@@ -147,9 +160,26 @@ func StartWith(ctx context.Context, c *embedded.Cluster, config tenantgitops.Con
 	}
 	running, cancel := context.WithCancel(context.Background())
 	o := &Operator{Webhooks: options.Webhook, Probes: options.HealthAddress, cancel: cancel, done: make(chan struct{})}
+	rotate := func(context.Context) error { return nil }
+	if options.Webhook != nil && !settings.WithoutRotation {
+		rotation, err := newRotation(ctx, c, config)
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		if settings.Rotate != nil {
+			settings.Rotate(rotation)
+		}
+		rotate = rotation.Start
+	}
 	go func() {
 		defer close(o.done)
-		o.err = mgr.Start(running)
+		rotated := make(chan error, 1)
+		go func() { rotated <- rotate(running) }()
+		err := mgr.Start(running)
+		// Neither goes on without the other.
+		cancel()
+		o.err = errors.Join(err, <-rotated)
 	}()
 	return o, nil
 }

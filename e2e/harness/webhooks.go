@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,11 +18,15 @@ import (
 	"github.com/cozystack/gitops-operator/e2e/embedded"
 	"github.com/cozystack/gitops-operator/e2e/manifests"
 	"github.com/cozystack/gitops-operator/internal/certs"
+	"github.com/cozystack/gitops-operator/internal/operator"
 	"github.com/cozystack/gitops-operator/internal/webhook"
 )
 
 // Loopback is where the API server calls the operator's webhooks in the tests.
 const Loopback = "127.0.0.1"
+
+// CertificatesAccount is the service account that renews the webhooks' certificate.
+const CertificatesAccount = "gitops-operator-certificates"
 
 // webhookInterval is how often an operator in a test looks at its certificates.
 const webhookInterval = 250 * time.Millisecond
@@ -34,6 +39,10 @@ func InstallWebhooks(ctx context.Context, c *embedded.Cluster, root string) erro
 	if err != nil {
 		return err
 	}
+	// There is no node: what the Deployment would run, an Operator runs.
+	objects = slices.DeleteFunc(objects, func(object client.Object) bool {
+		return object.GetObjectKind().GroupVersionKind().Kind == "Deployment"
+	})
 	for _, object := range objects {
 		if !isWebhookConfiguration(object) {
 			continue
@@ -128,8 +137,24 @@ func webhookOptions(ctx context.Context, c *embedded.Cluster, config tenantgitop
 		return nil, fmt.Errorf("find a port for the webhooks: %w", err)
 	}
 	return &webhook.Options{
-		Host: Loopback, Port: port, Hosts: []string{Loopback},
-		Namespace: config.Stamp.OperatorNamespace, Tenancy: config.Tenancy,
+		Host: Loopback, Port: port, CalledBy: Loopback,
+		Namespace: config.Stamp.OperatorNamespace, Tenancy: config.Tenancy, Interval: webhookInterval,
+	}, nil
+}
+
+// newRotation is what "gitops-operator certificates" runs, as its own account.
+func newRotation(ctx context.Context, c *embedded.Cluster, config tenantgitops.Config) (*certs.Rotation, error) {
+	account, err := c.ServiceAccountConfig(ctx, config.Stamp.OperatorNamespace, CertificatesAccount)
+	if err != nil {
+		return nil, err
+	}
+	own, err := client.New(account, client.Options{Scheme: operator.Scheme()})
+	if err != nil {
+		return nil, fmt.Errorf("make a client of the rotation of certificates: %w", err)
+	}
+	return &certs.Rotation{
+		Client: own, Secret: client.ObjectKey{Namespace: config.Stamp.OperatorNamespace, Name: webhook.CertificatesSecret},
+		Configurations: webhook.Configurations(), Hosts: []string{Loopback},
 		Lives: certs.DefaultLives(), Interval: webhookInterval,
 	}, nil
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/harness"
 	"github.com/cozystack/gitops-operator/internal/certs"
-	"github.com/cozystack/gitops-operator/internal/operator"
 )
 
 const shard = "sharding.fluxcd.io/key"
@@ -164,9 +163,9 @@ func TestCertificatesRotateUnderRequests(t *testing.T) {
 	if err := cluster.Client.Update(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}
-	second := startOperator(t, func(options *operator.Options) {
-		options.Webhook.Lives = certs.Lives{Authority: 24 * time.Second, Serving: 6 * time.Second}
-	})
+	second := startOperator(t, harness.Settings{Rotate: func(rotation *certs.Rotation) {
+		rotation.Lives = certs.Lives{Authority: 24 * time.Second, Serving: 6 * time.Second}
+	}})
 	second.AwaitReady(t)
 	authorities, servings := map[string]bool{}, map[string]bool{}
 	count := 0
@@ -211,7 +210,7 @@ func TestNotReadyUntilTrusted(t *testing.T) {
 	if err := cluster.Client.Update(t.Context(), configuration); err != nil {
 		t.Fatal(err)
 	}
-	o := startOperator(t, nil)
+	o := startOperator(t, harness.Settings{})
 	harness.Await(t, "the operator not to be trusted", func(ctx context.Context) (bool, string) {
 		err := o.Ready(ctx, "webhook-trusted")
 		return err != nil && strings.Contains(err.Error(), "500"), fmt.Sprint(err)

@@ -42,9 +42,9 @@ func liveConfiguration(ctx context.Context) (*admissionregistrationv1.MutatingWe
 }
 
 // startOperator runs an operator until the test's end, or until it is stopped.
-func startOperator(t *testing.T, adjust func(*operator.Options)) *harness.Operator {
+func startOperator(t *testing.T, settings harness.Settings) *harness.Operator {
 	t.Helper()
-	o, err := harness.StartWith(t.Context(), cluster, harness.Config(), nil, adjust)
+	o, err := harness.StartWith(t.Context(), cluster, harness.Config(), settings)
 	if err != nil {
 		t.Fatal(err)
 	}
