@@ -45,7 +45,6 @@ func exists(t *testing.T, obj client.Object) bool {
 	return err == nil
 }
 
-// leftovers lists what is stamped for a tenant and still there.
 func TestDeletedTenantGitOpsLeavesTheApplications(t *testing.T) {
 	harness.WithOperator(t, cluster, harness.Config())
 	git := harness.NewGitServer(t)
