@@ -58,7 +58,7 @@ func TestSourcesLeadToNothingInternal(t *testing.T) {
 	suites.AwaitReach(t, like, true, needed)
 	removeProbe(t, like)
 	commit = harness.Commit(t, repository, map[string]string{"cache.yaml": fixtures.Redis("cache", 1)})
-	harness.Await(t, "the fetch to fail", func(ctx context.Context) (bool, string) {
+	harness.Await(t, "the fetch to fail", func(context.Context) (bool, string) {
 		harness.Request(t, stage.Client, tenant)
 		source := harness.Read(t, stage.Client, tenant).Status.Sources[0]
 		return source.Ready == metav1.ConditionFalse && strings.Contains(source.Message, "cannot fetch the repository"), source.Message
