@@ -42,7 +42,17 @@ func mount(t *testing.T, folder string, authority *certificates.Authority) {
 	if err := os.Symlink(filepath.Base(version), fresh); err != nil {
 		t.Fatal(err)
 	}
+	before, err := os.Readlink(filepath.Join(folder, "..data"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
 	if err := os.Rename(fresh, filepath.Join(folder, "..data")); err != nil {
+		t.Fatal(err)
+	}
+	if before == "" {
+		return
+	}
+	if err := os.RemoveAll(filepath.Join(folder, before)); err != nil {
 		t.Fatal(err)
 	}
 }

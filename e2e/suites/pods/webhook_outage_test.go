@@ -173,7 +173,7 @@ func kustomization(namespace, name string) *kustomizev1.Kustomization {
 	return &kustomizev1.Kustomization{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: kustomizev1.KustomizationSpec{
-			Interval: metav1.Duration{Duration: 10 * time.Minute}, Path: "./more", Prune: true,
+			Interval: metav1.Duration{Duration: 10 * time.Minute}, Path: "./more", TargetNamespace: namespace, Prune: true,
 			SourceRef: kustomizev1.CrossNamespaceSourceReference{Kind: sourcev1.GitRepositoryKind, Name: "gitops-apps"},
 		},
 	}
