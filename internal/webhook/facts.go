@@ -24,7 +24,7 @@ func (f facts) parameters(ctx context.Context) (gitopsv1.GitOpsParametersSpec, e
 	err := f.cached.Get(ctx, client.ObjectKey{Name: gitopsv1.GitOpsParametersName}, parameters)
 	if apierrors.IsNotFound(err) {
 		return gitopsv1.GitOpsParametersSpec{
-			AdminGroups: []string{"system:masters"},
+			AdminGroups: gitopsv1.DefaultAdminGroups(),
 			MaxSources:  gitopsv1.DefaultMaxSources,
 		}, nil
 	}
