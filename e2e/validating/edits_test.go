@@ -46,8 +46,9 @@ var edits = map[string]edit{
 	"merge patch": func(ctx context.Context, c client.Client, stored *unstructured.Unstructured) error {
 		return c.Patch(ctx, stored.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"size":"9Gi"}}`)))
 	},
+	// On a member that is there, "add" replaces.
 	"JSON patch": func(ctx context.Context, c client.Client, stored *unstructured.Unstructured) error {
-		return c.Patch(ctx, stored.DeepCopy(), client.RawPatch("application/json-patch+json", []byte(`[{"op":"replace","path":"/spec/size","value":"9Gi"}]`)))
+		return c.Patch(ctx, stored.DeepCopy(), client.RawPatch("application/json-patch+json", []byte(`[{"op":"add","path":"/spec/size","value":"9Gi"}]`)))
 	},
 	"apply": func(ctx context.Context, c client.Client, stored *unstructured.Unstructured) error {
 		sent := fixtures.Application(stored.GetKind(), stored.GetNamespace(), stored.GetName())

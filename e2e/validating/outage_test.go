@@ -32,6 +32,7 @@ func TestOutageStopsOnlyEditsOfWhatGitManages(t *testing.T) {
 		t.Error("an edit of what git manages passed while nobody answered")
 	}
 	own := fixtures.Application("Postgres", tenant, "own")
+	own.Object["spec"] = map[string]any{"size": "1Gi"}
 	wantPassed(t, "creation", person.Create(t.Context(), own.DeepCopy()))
 	wantFree(t, person, own)
 	wantPassed(t, "a cluster-admin", edits["merge patch"](t.Context(), cluster.Client, db))

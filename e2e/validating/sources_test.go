@@ -101,6 +101,8 @@ func TestNoMoreSourcesThanMayBe(t *testing.T) {
 		if err := cluster.Client.Delete(t.Context(), rawGit(tenant, name)); client.IgnoreNotFound(err) != nil {
 			t.Fatal(err)
 		}
+		// source-controller has to take its finalizer off; until then it counts.
+		harness.AwaitGone(t, cluster.Client, rawGit(tenant, name))
 	}
 	for there := countSources(t, tenant); there < 20; there++ {
 		wantPassed(t, fmt.Sprintf("one more beside %d", there), person.Create(t.Context(), rawGit(tenant, fmt.Sprintf("after-%d", there))))
