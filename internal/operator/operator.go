@@ -99,7 +99,9 @@ func New(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
 		return nil, err
 	}
 	if options.Webhook != nil {
-		if err := webhook.SetupWithManager(mgr, *options.Webhook); err != nil {
+		served := *options.Webhook
+		served.Account = options.TenantGitOps.Stamp.OperatorAccount
+		if err := webhook.SetupWithManager(mgr, served); err != nil {
 			return nil, err
 		}
 	}
@@ -110,6 +112,8 @@ func New(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
 		FluxNamespace:        options.TenantGitOps.FluxNamespace,
 		ControllersNamespace: options.TenantGitOps.Stamp.ControllersNamespace,
 		Interval:             options.TenantGitOps.PlatformTTL,
+		DNSNamespace:         options.TenantGitOps.DNSNamespace,
+		DNSPodLabels:         options.TenantGitOps.DNSPodLabels,
 	}); err != nil {
 		return nil, err
 	}
