@@ -37,6 +37,9 @@ func OCIRepositories() []Attempt {
 		Attempt{Name: "verified with a foreign Secret", Change: Field("spec.verify", map[string]any{
 			"provider": "cosign", "secretRef": Named("keys"),
 		}), Mend: "<something>.gitops"},
+		Attempt{Name: "verified with a foreign Secret's root", Change: Field("spec.verify", map[string]any{
+			"provider": "cosign", "trustedRootSecretRef": Named("root"),
+		}), Mend: "<something>.gitops"},
 		Attempt{Name: "plain HTTP", Change: Field("spec.insecure", true), Mend: "over TLS"},
 	)
 }

@@ -22,6 +22,7 @@ var noTheft = map[string]string{
 	"Kustomization.decryption.serviceAccountName": "a token of the account is made, and no Secret read: e2e/escapes",
 	"Kustomization.kubeConfig.configMapRef":       "the ConfigMap names an account of which a token is made: e2e/escapes",
 	"TenantGitOps.sources[].git.verify.secretRef": "stolen from as GitRepository.verify.secretRef",
+	"TenantGitOps.sources[].decryption.ageKey":    "it asks for a key, and names none",
 	"TenantGitOps.sources[].git.deployKey":        "it asks for a key, and names none",
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cozystack/gitops-operator/e2e/attempts"
 	"github.com/cozystack/gitops-operator/e2e/certificates"
+	"github.com/cozystack/gitops-operator/e2e/harness"
 )
 
 // content is the data of a Secret whose worth is the canary, shaped as a field wants it.
@@ -25,6 +26,8 @@ type theft struct {
 	content content
 	// secretType is Opaque where there is none.
 	secretType corev1.SecretType
+	// public: the Secret holds public keys, for which the artifact must be there first.
+	public bool
 	// path in the repository, of a Kustomization.
 	path string
 }
@@ -56,7 +59,7 @@ func proxy(_ *testing.T, canary string, thief *thiefServer) map[string]string {
 }
 
 func publicKeys(_ *testing.T, canary string, _ *thiefServer) map[string]string {
-	return map[string]string{"author.asc": canary, "cosign.pub": canary}
+	return map[string]string{"author.asc": canary, "cosign.pub": canary, "trusted_root.json": canary}
 }
 
 func variable(_ *testing.T, canary string, _ *thiefServer) map[string]string {
@@ -111,23 +114,29 @@ func inOCI(field string) func(string, *thiefServer) attempts.Change {
 	}
 }
 
+// verifying has a source of the thief's registry verified with what a field names.
+func verifying(field string) func(string, *thiefServer) attempts.Change {
+	return func(secret string, thief *thiefServer) attempts.Change {
+		return all(fromThief("oci", "certSecretRef")(authoritySecret, thief),
+			attempts.Field("spec.verify", map[string]any{"provider": "cosign", field: attempts.Named(secret)}))
+	}
+}
+
 // thefts are the fields that can name a Secret.
 var thefts = []theft{
 	{field: "GitRepository.secretRef", kind: "GitRepository", name: fromThief("https", "secretRef"), content: login},
 	{field: "GitRepository.proxySecretRef", kind: "GitRepository", name: fromThief("https", "proxySecretRef"), content: proxy},
 	{field: "GitRepository.verify.secretRef", kind: "GitRepository", content: publicKeys,
 		name: func(secret string, thief *thiefServer) attempts.Change {
-			return all(fromThief("https", "secretRef")(authoritySecret, thief),
+			return all(fromThief("https", "secretRef")(harness.CASecret, thief), attempts.Field("spec.url", thief.repository),
+				attempts.Field("spec.ref", map[string]any{"branch": "main"}),
 				attempts.Field("spec.verify", map[string]any{"mode": "HEAD", "secretRef": attempts.Named(secret)}))
 		}},
 	{field: "OCIRepository.secretRef", kind: "OCIRepository", name: fromThief("oci", "secretRef", trusting()), content: dockerLogin, secretType: corev1.SecretTypeDockerConfigJson},
 	{field: "OCIRepository.certSecretRef", kind: "OCIRepository", name: fromThief("oci", "certSecretRef"), content: clientCertificate},
 	{field: "OCIRepository.proxySecretRef", kind: "OCIRepository", name: fromThief("oci", "proxySecretRef", trusting()), content: proxy},
-	{field: "OCIRepository.verify.secretRef", kind: "OCIRepository", content: publicKeys,
-		name: func(secret string, thief *thiefServer) attempts.Change {
-			return all(fromThief("oci", "certSecretRef")(authoritySecret, thief),
-				attempts.Field("spec.verify", map[string]any{"provider": "cosign", "secretRef": attempts.Named(secret)}))
-		}},
+	{field: "OCIRepository.verify.secretRef", kind: "OCIRepository", content: publicKeys, public: true, name: verifying("secretRef")},
+	{field: "OCIRepository.verify.trustedRootSecretRef", kind: "OCIRepository", content: publicKeys, public: true, name: verifying("trustedRootSecretRef")},
 	// The account has the Secret among its imagePullSecrets.
 	{field: "OCIRepository.serviceAccountName", kind: "OCIRepository", content: dockerLogin, secretType: corev1.SecretTypeDockerConfigJson,
 		name: func(secret string, thief *thiefServer) attempts.Change {

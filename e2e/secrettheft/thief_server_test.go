@@ -19,6 +19,8 @@ import (
 type thiefServer struct {
 	// plain and encrypted are its host and port without and with TLS.
 	plain, encrypted string
+	// repository is one that the thief serves elsewhere, and whose files can be fetched.
+	repository string
 	// authority signed its certificate, in PEM.
 	authority string
 
