@@ -71,9 +71,10 @@ func awaitAllowedHosts(t *testing.T, parameters *unstructured.Unstructured) {
 	})
 }
 
-// rootTenantAdmin is an admin of the root tenant.
+// rootTenantAdmin is an admin of the root tenant, which has a TenantGitOps.
 func rootTenantAdmin(t *testing.T) client.Client {
 	t.Helper()
+	stampAccounts(t, "tenant-root")
 	return user(t, "root-admin", "tenant-root-admin")
 }
 
