@@ -1,11 +1,15 @@
 package v1alpha1
 
 import (
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // GitOpsParametersName is the only name a GitOpsParameters may have.
 const GitOpsParametersName = "gitops"
+
+// DefaultMaxArtifactSize is how large an artifact may be where the admin does not say.
+const DefaultMaxArtifactSize = "50Mi"
 
 // GitOpsParametersSpec is what the platform's admin decides for all tenants. The
 // admission policies read it; a change counts from the next write on.
@@ -53,6 +57,22 @@ type GitOpsParametersSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
 	MaxTimeout metav1.Duration `json:"maxTimeout,omitzero"`
+
+	// MaxArtifactSize is how large, packed, may be what a source in a tenant's namespace
+	// fetches. A larger one is suspended, until its url, ref or ignore changes or this is
+	// raised, which counts at once.
+	// +optional
+	// +kubebuilder:default="50Mi"
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="maxArtifactSize must be more than nothing, for example 50Mi"
+	MaxArtifactSize *resource.Quantity `json:"maxArtifactSize,omitempty"`
+}
+
+// ArtifactBound is MaxArtifactSize, or the default of it where there are no parameters.
+func (p *GitOpsParameters) ArtifactBound() resource.Quantity {
+	if p == nil || p.Spec.MaxArtifactSize == nil {
+		return resource.MustParse(DefaultMaxArtifactSize)
+	}
+	return *p.Spec.MaxArtifactSize
 }
 
 // GitOpsParametersStatus tells the platform's admin what holds and what does not.
