@@ -65,6 +65,47 @@ type GitOpsParametersSpec struct {
 	// +kubebuilder:default="50Mi"
 	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="maxArtifactSize must be more than nothing, for example 50Mi"
 	MaxArtifactSize *resource.Quantity `json:"maxArtifactSize,omitempty"`
+
+	// SourceEgress contains what source-controller, which fetches for all tenants, may
+	// reach, where it is a pod of the pod network.
+	// +optional
+	// +kubebuilder:default={}
+	SourceEgress SourceEgress `json:"sourceEgress,omitzero"`
+}
+
+// SourceEgressMode says what source-controller may reach.
+//
+// +kubebuilder:validation:Enum=Open;PublicOnly
+type SourceEgressMode string
+
+const (
+	// SourceEgressOpen leaves it as it is.
+	SourceEgressOpen SourceEgressMode = "Open"
+	// SourceEgressPublicOnly leaves it the public internet, and what it needs.
+	SourceEgressPublicOnly SourceEgressMode = "PublicOnly"
+)
+
+// SourceEgress is what source-controller may reach. Admission sees the host of a url, and
+// neither what the name resolves to nor where the server redirects.
+//
+//	sourceEgress:
+//	  mode: PublicOnly
+//	  allowedNetworks: [10.20.0.0/24]   # where git.acme.internal is
+type SourceEgress struct {
+	// Mode is Open, or PublicOnly: the public internet, DNS, the API server and Flux's own
+	// pods, and allowedNetworks. It holds for the platform's own sources as well, so list
+	// the networks that they are fetched from.
+	// +optional
+	// +kubebuilder:default=Open
+	Mode SourceEgressMode `json:"mode,omitempty"`
+
+	// AllowedNetworks are the internal address blocks that may be reached all the same.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:items:MaxLength=43
+	// +kubebuilder:validation:items:XValidation:rule="isCIDR(self)",message="write an address block, such as 10.20.0.0/24"
+	AllowedNetworks []string `json:"allowedNetworks,omitempty"`
 }
 
 // ArtifactBound is MaxArtifactSize, or the default of it where there are no parameters.
@@ -77,7 +118,8 @@ func (p *GitOpsParameters) ArtifactBound() resource.Quantity {
 
 // GitOpsParametersStatus tells the platform's admin what holds and what does not.
 type GitOpsParametersStatus struct {
-	// Conditions: ArtifactsSealed says whether artifacts can be read by strangers.
+	// Conditions: ArtifactsSealed says whether artifacts can be read by strangers,
+	// SourcesContained whether a source may lead to an internal address.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -91,6 +133,7 @@ type GitOpsParametersStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster,path=gitopsparameters,singular=gitopsparameters
 // +kubebuilder:printcolumn:name="Sealed",type=string,JSONPath=`.status.conditions[?(@.type=="ArtifactsSealed")].status`
+// +kubebuilder:printcolumn:name="Contained",type=string,JSONPath=`.status.conditions[?(@.type=="SourcesContained")].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == 'gitops'",message="there is one GitOpsParameters: set metadata.name to gitops"
 type GitOpsParameters struct {
