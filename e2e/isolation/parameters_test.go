@@ -108,6 +108,22 @@ func TestAdminsAreExempt(t *testing.T) {
 	}
 }
 
+// TestBoundOfArtifactsIsASize takes what is a size of something, and says the default.
+func TestBoundOfArtifactsIsASize(t *testing.T) {
+	stored := parameters(t)
+	if size, _, err := unstructured.NestedString(stored.Object, "spec", "maxArtifactSize"); err != nil || size != "50Mi" {
+		t.Errorf("by default an artifact may have %q, %v", size, err)
+	}
+	for value, good := range map[any]bool{"1Gi": true, "1500k": true, int64(1000000): true, "0": false, int64(0): false, "-1Mi": false, "lots": false, "": false} {
+		changed := stored.DeepCopy()
+		set(changed, value, "spec", "maxArtifactSize")
+		err := cluster.Client.Patch(t.Context(), changed, client.MergeFrom(stored), client.DryRunAll)
+		if good != (err == nil) {
+			t.Errorf("maxArtifactSize %v: %v", value, err)
+		}
+	}
+}
+
 func TestOneParametersObject(t *testing.T) {
 	second := &gitopsv1.GitOpsParameters{ObjectMeta: metav1.ObjectMeta{Name: "second"}}
 	if err := cluster.Client.Create(t.Context(), second, client.DryRunAll); err == nil {
