@@ -37,11 +37,13 @@ func CacheOptions(config Config) cache.Options {
 		ReaderFailOnMissingInformer: true,
 		DefaultTransform:            cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&gitopsv1.TenantGitOps{}:      {},
-			&gitopsv1.GitOpsParameters{}:  {},
-			&kustomizev1.Kustomization{}:  {Label: labels.NewSelector().Add(*sharded)},
-			&sourcev1.GitRepository{}:     stamped,
-			&sourcev1.OCIRepository{}:     stamped,
+			&gitopsv1.TenantGitOps{}:     {},
+			&gitopsv1.GitOpsParameters{}: {},
+			&kustomizev1.Kustomization{}: {Label: labels.NewSelector().Add(*sharded)},
+			// Also those that tenants wrote by hand: their artifacts are bounded too, and no
+			// label tells them from the platform's few.
+			&sourcev1.GitRepository{}:     {},
+			&sourcev1.OCIRepository{}:     {},
 			&corev1.ServiceAccount{}:      stamped,
 			&rbacv1.Role{}:                stamped,
 			&rbacv1.RoleBinding{}:         stamped,

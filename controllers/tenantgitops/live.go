@@ -1,9 +1,11 @@
 package tenantgitops
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -27,6 +29,9 @@ type live struct {
 	kustomizations  map[string]*kustomizev1.Kustomization
 	gitRepositories map[string]*sourcev1.GitRepository
 	ociRepositories map[string]*sourcev1.OCIRepository
+	// sources are all GitRepositories and OCIRepositories of the namespace, those that
+	// somebody wrote by hand too, by kind and name.
+	sources         []tenantSource
 	serviceAccounts []corev1.ServiceAccount
 	roles           []rbacv1.Role
 	bindings        []rbacv1.RoleBinding
@@ -60,8 +65,8 @@ func (p *pass) readLive(ctx context.Context, reader client.Reader) (*live, error
 		options []client.ListOption
 	}{
 		{&kustomizations, []client.ListOption{client.InNamespace(tenant), client.MatchingLabels{platform.ShardLabel: names.Shard(tenant)}}},
-		{&gitRepositories, []client.ListOption{client.InNamespace(tenant), ours}},
-		{&ociRepositories, []client.ListOption{client.InNamespace(tenant), ours}},
+		{&gitRepositories, []client.ListOption{client.InNamespace(tenant)}},
+		{&ociRepositories, []client.ListOption{client.InNamespace(tenant)}},
 		{&accounts, []client.ListOption{ours}},
 		{&roles, []client.ListOption{ours}},
 		{&bindings, []client.ListOption{ours}},
@@ -86,11 +91,22 @@ func (p *pass) readLive(ctx context.Context, reader client.Reader) (*live, error
 		l.kustomizations[kustomizations.Items[i].Name] = &kustomizations.Items[i]
 	}
 	for i := range gitRepositories.Items {
-		l.gitRepositories[gitRepositories.Items[i].Name] = &gitRepositories.Items[i]
+		repository := &gitRepositories.Items[i]
+		l.sources = append(l.sources, gitSource(repository))
+		if isStamped(repository) {
+			l.gitRepositories[repository.Name] = repository
+		}
 	}
 	for i := range ociRepositories.Items {
-		l.ociRepositories[ociRepositories.Items[i].Name] = &ociRepositories.Items[i]
+		repository := &ociRepositories.Items[i]
+		l.sources = append(l.sources, ociSource(repository))
+		if isStamped(repository) {
+			l.ociRepositories[repository.Name] = repository
+		}
 	}
+	slices.SortFunc(l.sources, func(a, b tenantSource) int {
+		return cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.object.GetName(), b.object.GetName()))
+	})
 	for i := range deployments.Items {
 		if deployments.Items[i].Name == names.Controller(tenant) {
 			l.deployment = &deployments.Items[i]
@@ -112,9 +128,12 @@ func isStampedName(tenant, namespace, name string) bool {
 }
 
 // isOurs says whether a Kustomization was stamped for this TenantGitOps.
-func isOurs(kustomization *kustomizev1.Kustomization) bool {
-	return kustomization.Labels[stamp.TenantLabel] == kustomization.Namespace &&
-		kustomization.Labels[stamp.ManagedByLabel] == stamp.ManagedBy
+func isOurs(kustomization *kustomizev1.Kustomization) bool { return isStamped(kustomization) }
+
+// isStamped says whether a Flux object was stamped for the TenantGitOps beside it.
+func isStamped(obj client.Object) bool {
+	labels := obj.GetLabels()
+	return labels[stamp.TenantLabel] == obj.GetNamespace() && labels[stamp.ManagedByLabel] == stamp.ManagedBy
 }
 
 // controllerReady says whether a controller's pod runs, as it was stamped last.

@@ -29,6 +29,9 @@ func (p *pass) prune(ctx context.Context, targets []string) (time.Duration, erro
 		if !isOurs(kustomization) || wanted[name] {
 			continue
 		}
+		if err := p.unhold(ctx, kustomization); err != nil {
+			return 0, err
+		}
 		wait, err := p.takeDown(ctx, kustomization)
 		if err != nil {
 			return 0, err

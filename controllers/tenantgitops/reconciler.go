@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/tools/events"
@@ -125,6 +126,8 @@ type pass struct {
 	live *live
 	// problems are the sources that cannot be reconciled as they are, by name.
 	problems map[string]problem
+	// bound is how large an artifact may be.
+	bound resource.Quantity
 	// deployKeys and ageRecipient are public halves of generated keys.
 	deployKeys   map[string]string
 	ageRecipient string

@@ -65,8 +65,12 @@ func SetupWithManager(mgr ctrl.Manager, config Config) error {
 	err = ctrl.NewControllerManagedBy(mgr).
 		For(&gitopsv1.TenantGitOps{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}))).
 		Watches(&kustomizev1.Kustomization{}, handler.EnqueueRequestsFromMapFunc(tenantOfNamespace)).
-		Watches(&sourcev1.GitRepository{}, toTenant).
-		Watches(&sourcev1.OCIRepository{}, toTenant).
+		Watches(&sourcev1.GitRepository{}, handler.EnqueueRequestsFromMapFunc(r.tenantOfSource)).
+		Watches(&sourcev1.OCIRepository{}, handler.EnqueueRequestsFromMapFunc(r.tenantOfSource)).
+		// Another bound of artifacts lets sources go, or holds them.
+		Watches(&gitopsv1.GitOpsParameters{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request {
+			return r.allTenants(ctx)
+		}), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&corev1.ServiceAccount{}, toTenant).
 		Watches(&rbacv1.Role{}, toTenant).
 		Watches(&rbacv1.RoleBinding{}, toTenant).
@@ -105,6 +109,22 @@ func tenantOfLabel(_ context.Context, obj client.Object) []reconcile.Request {
 // also where a tenant wrote the Kustomization by hand.
 func tenantOfNamespace(_ context.Context, obj client.Object) []reconcile.Request {
 	return []reconcile.Request{tenant(obj.GetNamespace())}
+}
+
+// tenantOfSource leads from a source to the TenantGitOps that it was stamped for, or
+// beside which somebody wrote it by hand. The platform has sources in other namespaces.
+func (r *Reconciler) tenantOfSource(ctx context.Context, obj client.Object) []reconcile.Request {
+	if requests := tenantOfLabel(ctx, obj); requests != nil {
+		return requests
+	}
+	beside := tenant(obj.GetNamespace())
+	if err := r.Client.Get(ctx, beside.NamespacedName, &gitopsv1.TenantGitOps{}); err != nil {
+		if client.IgnoreNotFound(err) != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "cannot read TenantGitOps", "namespace", obj.GetNamespace())
+		}
+		return nil
+	}
+	return []reconcile.Request{beside}
 }
 
 // tenantsAbove leads from a namespace to the TenantGitOps in it and in those of

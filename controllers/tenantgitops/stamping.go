@@ -22,6 +22,10 @@ import (
 // stampAndPrune puts up, in order, what the spec asks for, and takes down what
 // it no longer asks for.
 func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome, error) {
+	var err error
+	if p.bound, err = p.artifactBound(ctx); err != nil {
+		return outcome{}, err
+	}
 	p.problems = map[string]problem{}
 	p.deployKeys = map[string]string{}
 	p.findCycles()
@@ -48,6 +52,7 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 	if in.Named, in.Requested, err = p.checkNamed(ctx); err != nil {
 		return outcome{}, err
 	}
+	in.Held = p.oversized()
 	if in.Stamped, err = p.stampable(in, facts); err != nil {
 		return outcome{}, err
 	}
@@ -63,6 +68,9 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 	}
 	refused, err := p.applySources(ctx, append(stack.Sources, stack.Kustomizations...))
 	if err != nil {
+		return outcome{}, err
+	}
+	if err := p.holdOthers(ctx, in.Stamped); err != nil {
 		return outcome{}, err
 	}
 	if err := p.settleHeld(ctx); err != nil {

@@ -67,6 +67,7 @@ func (p *pass) reportSources(status *gitopsv1.TenantGitOpsStatus) {
 		}
 	}
 	status.Sources = sources
+	status.Unmanaged, status.UnmanagedCount = p.live.unmanaged(p.bound, status.Unmanaged)
 	status.Applications = 0
 	for _, source := range sources {
 		status.Applications += source.Applications

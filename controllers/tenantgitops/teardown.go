@@ -79,11 +79,21 @@ func (p *pass) waiting(waitsFor string, after time.Duration) outcome {
 // takeDownKustomizations deletes the Kustomizations, and keeps all that their
 // finalizers need: a controller deleted by hand meanwhile comes back.
 func (p *pass) takeDownKustomizations(ctx context.Context) (outcome, error) {
+	var err error
+	if p.bound, err = p.artifactBound(ctx); err != nil {
+		return outcome{}, err
+	}
 	// Where it cannot be kept, the finalizers are still to be seen to: with a
 	// controller that does not come back, rescue is the only way out.
 	kept := p.keepController(ctx)
 	if err := p.settlePolicies(ctx); err != nil {
 		return outcome{}, err
+	}
+	// A Kustomization written by hand can make this last as long as its author likes.
+	if !p.terminating && !p.abandoned {
+		if err := p.holdOthers(ctx, nil); err != nil {
+			return outcome{}, err
+		}
 	}
 	var after time.Duration
 	var waitsFor []string

@@ -3,7 +3,9 @@ package confinement_test
 import (
 	"context"
 	"fmt"
+	"time"
 
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -118,6 +120,21 @@ const (
 	managed    = "app.kubernetes.io/managed-by: gitops-operator"
 )
 
+// theirSource is a source that a tenant wrote by hand, and theirSuspendedSource one that it
+// has suspended.
+func theirSource() *sourcev1.GitRepository {
+	ignore := "*.bin"
+	return &sourcev1.GitRepository{ObjectMeta: named(tenant, "theirs"), Spec: sourcev1.GitRepositorySpec{
+		URL: "https://example.org/a", Interval: metav1.Duration{Duration: time.Hour}, Ignore: &ignore,
+	}}
+}
+
+func theirSuspendedSource() *sourcev1.GitRepository {
+	source := theirSource()
+	source.Name, source.Spec.Suspend = "theirs-suspended", true
+	return source
+}
+
 // attempts are the ways out of what the operator is for.
 func attempts() []attempt {
 	all := []attempt{
@@ -186,6 +203,17 @@ func attempts() []attempt {
 		create("write a Kustomization as the operator does", kustomization(tenant, shard, ", serviceAccountName: "+tenant+"-gitops")),
 		create("write a source of another name", `{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {namespace: tenant-robbed, name: theft}, spec: {interval: 1m, url: "https://example.org/a"}}`),
 		create("write a source as the operator does", `{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {namespace: tenant-robbed, name: gitops-theft}, spec: {interval: 1m, url: "https://example.org/a"}}`),
+		patch("suspend a tenant's source and say so", theirSource(), `{"metadata":{"annotations":{"gitops.cozystack.io/held":"a"}},"spec":{"suspend":true}}`),
+		patch("suspend a tenant's source without a word", theirSource(), `{"spec":{"suspend":true}}`),
+		patch("resume a source that the tenant suspended", theirSuspendedSource(), `{"spec":{"suspend":false}}`),
+		patch("say of a tenant's source that it is held, and let it go on", theirSource(), `{"metadata":{"annotations":{"gitops.cozystack.io/held":"a"}}}`),
+		patch("lead a tenant's source elsewhere", theirSource(), `{"metadata":{"annotations":{"gitops.cozystack.io/held":"a"}},"spec":{"suspend":true,"url":"https://example.org/b"}}`),
+		patch("name a Secret in a tenant's source", theirSource(), `{"metadata":{"annotations":{"gitops.cozystack.io/held":"a"}},"spec":{"suspend":true,"secretRef":{"name":"a"}}}`),
+		patch("take a field out of a tenant's source", theirSource(), `{"metadata":{"annotations":{"gitops.cozystack.io/held":"a"}},"spec":{"suspend":true,"ignore":null}}`),
+		patch("label a tenant's source", theirSource(), `{"metadata":{"labels":{"a":"b"},"annotations":{"gitops.cozystack.io/held":"a"}},"spec":{"suspend":true}}`),
+		patch("annotate a tenant's source otherwise", theirSource(), `{"metadata":{"annotations":{"a":"b"}}}`),
+		patch("put a finalizer on a tenant's source", theirSource(), `{"metadata":{"finalizers":["example.org/theft"]}}`),
+		remove("delete a tenant's source", theirSource()),
 		patch("change the spec of a TenantGitOps", tenantGitOps(), `{"spec":{"suspend":true}}`),
 		{"write an application in a tenant it is bound into", func(ctx context.Context, c client.Client) error {
 			return c.Create(ctx, fixtures.Application("Postgres", tenant, "theft"), client.DryRunAll)

@@ -61,6 +61,7 @@ func TestStolenToken(t *testing.T) {
 	harness.Write(t, admin, tenant, repository)
 	for _, obj := range []client.Object{
 		&corev1.ServiceAccount{ObjectMeta: named(tenant, "theirs")},
+		theirSource(), theirSuspendedSource(),
 		&networkingv1.NetworkPolicy{ObjectMeta: named("cozy-gitops-tenants", "kustomize-controller-"+other)},
 		// The API server lets nobody bind a Role that is not there.
 		&rbacv1.Role{ObjectMeta: named(other, "kustomize-controller")},

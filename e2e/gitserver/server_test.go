@@ -80,11 +80,19 @@ func mustHold(t *testing.T, dir, file, want string) {
 func TestCloneOverHTTPHasEveryCommitAndFile(t *testing.T) {
 	repository := newTestRepository(t, startServer(t, Options{}), "acme/apps")
 	first := commit(t, repository, map[string]string{"a.yaml": "a", "apps/db/b.yaml": "b", "apps/db.yaml": "beside the folder"})
-	second := commit(t, repository, map[string]string{"a.yaml": "changed"}, "apps/db")
+	// Longer, also when it is packed, than one line of the protocol.
+	noise := make([]byte, 200<<10)
+	if _, err := rand.Read(noise); err != nil {
+		t.Fatal(err)
+	}
+	second := commit(t, repository, map[string]string{"a.yaml": "changed", "large.bin": string(noise)}, "apps/db")
 	dir := t.TempDir()
 	mustGit(t, dir, nil, "clone", repository.HTTPURL(), "clone")
 	clone := filepath.Join(dir, "clone")
 	mustHold(t, clone, "a.yaml", "changed")
+	if content, err := os.ReadFile(filepath.Join(clone, "large.bin")); err != nil || !bytes.Equal(content, noise) {
+		t.Errorf("the large file came as %d bytes, %v", len(content), err)
+	}
 	mustHold(t, clone, "apps/db.yaml", "beside the folder")
 	if _, err := os.Stat(filepath.Join(clone, "apps/db")); !os.IsNotExist(err) {
 		t.Errorf("removed folder: %v", err)

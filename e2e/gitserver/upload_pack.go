@@ -104,6 +104,9 @@ func writeShallow(encoder *pktline.Encoder, request fetchRequest, selected *sele
 	return encoder.Flush()
 }
 
+// maxPiece of a pack fits into one line, with the number of its channel.
+const maxPiece = pktline.MaxPayloadSize - 1
+
 func (r *Repository) writePack(out io.Writer, objects []plumbing.Hash, sideBand bool) error {
 	// In memory first: the encoder writes many small pieces.
 	var pack bytes.Buffer
@@ -114,8 +117,12 @@ func (r *Repository) writePack(out io.Writer, objects []plumbing.Hash, sideBand 
 		_, err := pack.WriteTo(out)
 		return err
 	}
-	if _, err := pack.WriteTo(sideband.NewMuxer(sideband.Sideband64k, out)); err != nil {
-		return fmt.Errorf("send pack of %s: %w", r.Name, err)
+	muxer := sideband.NewMuxer(sideband.Sideband64k, out)
+	for pack.Len() > 0 {
+		// In pieces: of a longer one the muxer makes lines longer than a line may be.
+		if _, err := muxer.Write(pack.Next(maxPiece)); err != nil {
+			return fmt.Errorf("send pack of %s: %w", r.Name, err)
+		}
 	}
 	return pktline.NewEncoder(out).Flush()
 }

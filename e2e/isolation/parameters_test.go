@@ -72,9 +72,10 @@ func awaitAllowedHosts(t *testing.T, parameters *unstructured.Unstructured) {
 	})
 }
 
-// rootTenantAdmin is an admin of the root tenant.
+// rootTenantAdmin is an admin of the root tenant, which has a TenantGitOps.
 func rootTenantAdmin(t *testing.T) client.Client {
 	t.Helper()
+	stampAccounts(t, "tenant-root")
 	return user(t, "root-admin", "tenant-root-admin")
 }
 
@@ -105,6 +106,22 @@ func TestAdminsAreExempt(t *testing.T) {
 	attempts.Set(source, "https://10.0.0.1/apps", "spec", "url")
 	if err := cluster.Client.Create(t.Context(), source, client.DryRunAll); err != nil {
 		t.Errorf("an admin of the platform was refused: %v", err)
+	}
+}
+
+// TestBoundOfArtifactsIsASize takes what is a size of something, and says the default.
+func TestBoundOfArtifactsIsASize(t *testing.T) {
+	stored := parameters(t)
+	if size, _, err := unstructured.NestedString(stored.Object, "spec", "maxArtifactSize"); err != nil || size != "50Mi" {
+		t.Errorf("by default an artifact may have %q, %v", size, err)
+	}
+	for value, good := range map[any]bool{"1Gi": true, "1500k": true, int64(1000000): true, "0": false, int64(0): false, "-1Mi": false, "lots": false, "": false} {
+		changed := stored.DeepCopy()
+		attempts.Set(changed, value, "spec", "maxArtifactSize")
+		err := cluster.Client.Patch(t.Context(), changed, client.MergeFrom(stored), client.DryRunAll)
+		if good != (err == nil) {
+			t.Errorf("maxArtifactSize %v: %v", value, err)
+		}
 	}
 }
 

@@ -13,9 +13,21 @@ import (
 	"github.com/cozystack/gitops-operator/internal/operator"
 )
 
-// newTenantAdmin makes a tenant, and returns the client of a person in the group of its
-// admins, when the policies hold that person.
+// newTenantAdmin makes a tenant with GitOps switched on, and returns the client of a person
+// in the group of its admins, when the policies hold that person.
 func newTenantAdmin(t *testing.T, namespace string) client.Client {
+	t.Helper()
+	person := newUnservedAdmin(t, namespace)
+	stampAccounts(t, namespace)
+	harness.Await(t, "the policies to know of the TenantGitOps", func(ctx context.Context) (bool, string) {
+		err := person.Create(ctx, attempts.Kustomization(namespace), client.DryRunAll)
+		return err == nil, fmt.Sprint(err)
+	})
+	return person
+}
+
+// newUnservedAdmin does the same without a TenantGitOps.
+func newUnservedAdmin(t *testing.T, namespace string) client.Client {
 	t.Helper()
 	harness.NewTenant(t, cluster.Client, namespace)
 	if err := manifests.Apply(t.Context(), cluster.Client, attempts.FluxForAdmins()); err != nil {

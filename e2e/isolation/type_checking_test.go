@@ -14,7 +14,7 @@ import (
 // The API server checks each expression against the schemas of the kinds it is about; that
 // it stores the policies at all says that they are within its limits of cost.
 func TestPoliciesAreOfTheRightTypes(t *testing.T) {
-	for _, name := range []string{"gitops-tenant-kustomizations", "gitops-tenant-gitrepositories", "gitops-tenant-ocirepositories", "gitops-tenantgitops-hosts"} {
+	for _, name := range []string{"gitops-tenant-kustomizations", "gitops-tenant-gitrepositories", "gitops-tenant-ocirepositories", "gitops-tenant-other-sources", "gitops-tenantgitops-hosts"} {
 		policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
 		harness.Await(t, "the check of "+name, func(ctx context.Context) (bool, string) {
 			if err := cluster.Client.Get(ctx, client.ObjectKey{Name: name}, policy); err != nil {

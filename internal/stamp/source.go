@@ -8,6 +8,7 @@ import (
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/names"
+	"github.com/cozystack/gitops-operator/internal/oversize"
 	"github.com/cozystack/gitops-operator/templates"
 )
 
@@ -27,18 +28,25 @@ func (b builder) sources(stack *Stack) error {
 			return err
 		}
 		requested := b.in.Requested[source.Name]
-		annotate(fetched, requested.Source)
-		annotate(kustomization, requested.Kustomization)
+		annotate(fetched, RequestedAnnotation, requested.Source)
+		annotate(kustomization, RequestedAnnotation, requested.Kustomization)
+		b.holdOversized(source, fetched, kustomization)
 		stack.Sources = append(stack.Sources, fetched)
 		stack.Kustomizations = append(stack.Kustomizations, kustomization)
 	}
 	return nil
 }
 
-func annotate(obj client.Object, requested string) {
-	if requested != "" {
-		obj.SetAnnotations(map[string]string{RequestedAnnotation: requested})
+func annotate(obj client.Object, key, value string) {
+	if value == "" {
+		return
 	}
+	annotations := obj.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[key] = value
+	obj.SetAnnotations(annotations)
 }
 
 func (b builder) fetched(source gitopsv1.Source, variables templates.Variables) (client.Object, string, error) {
@@ -59,6 +67,36 @@ func (b builder) fetched(source gitopsv1.Source, variables templates.Variables) 
 	repository.Spec = gitRepositorySpec(source.Name, source.Git)
 	repository.Spec.Suspend = suspend
 	return repository, sourcev1.GitRepositoryKind, nil
+}
+
+// holdOversized suspends a source that may not fetch, and what would apply it: what is too
+// large to be fetched is too large to be built again and again. Where the tenant has not
+// suspended the Kustomization, an annotation tells so, since Flux deletes nothing of one
+// that is suspended, and the source may come to be removed with all its applications.
+func (b builder) holdOversized(source gitopsv1.Source, fetched client.Object, kustomization *kustomizev1.Kustomization) {
+	held := b.in.Held[source.Name]
+	if held == "" {
+		return
+	}
+	annotate(fetched, oversize.HeldAnnotation, held)
+	switch repository := fetched.(type) {
+	case *sourcev1.GitRepository:
+		repository.Spec.Suspend = true
+	case *sourcev1.OCIRepository:
+		repository.Spec.Suspend = true
+	}
+	if !kustomization.Spec.Suspend {
+		kustomization.Spec.Suspend = true
+		annotate(kustomization, oversize.HeldAnnotation, held)
+	}
+}
+
+// Content is the digest of what decides what a source fetches, as it is to be stamped.
+func Content(source gitopsv1.Source) string {
+	if source.OCI != nil {
+		return oversize.OCIContent(ociRepositorySpec(source.OCI))
+	}
+	return oversize.GitContent(gitRepositorySpec(source.Name, source.Git))
 }
 
 func gitRepositorySpec(source string, git *gitopsv1.GitSource) sourcev1.GitRepositorySpec {

@@ -59,6 +59,8 @@ type Input struct {
 	Named NamedObjects
 	// Requested holds, for each source, the digests for RequestedAnnotation.
 	Requested map[string]Requested
+	// Held holds, for each source that may not fetch, the digest for oversize.HeldAnnotation.
+	Held map[string]string
 }
 
 // NamedObjects are names of objects in the tenant's namespace.

@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -16,6 +17,9 @@ const DefaultMaxSources = 20
 func DefaultAdminGroups() []string {
 	return []string{"system:masters", "kubeadm:cluster-admins"}
 }
+
+// DefaultMaxArtifactSize is how large an artifact may be where the admin does not say.
+const DefaultMaxArtifactSize = "50Mi"
 
 // GitOpsParametersSpec is what the platform's admin decides for all tenants. The
 // admission policies read it; a change counts from the next write on.
@@ -74,6 +78,14 @@ type GitOpsParametersSpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	MaxSources int32 `json:"maxSources,omitempty"`
 
+	// MaxArtifactSize is how large, packed, may be what a source in a tenant's namespace
+	// fetches. A larger one is suspended, until its url, ref or ignore changes or this is
+	// raised, which counts at once.
+	// +optional
+	// +kubebuilder:default="50Mi"
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="maxArtifactSize must be more than nothing, for example 50Mi"
+	MaxArtifactSize *resource.Quantity `json:"maxArtifactSize,omitempty"`
+
 	// SourceEgress contains what source-controller, which fetches for all tenants, may
 	// reach, where it is a pod of the pod network.
 	// +optional
@@ -114,6 +126,14 @@ type SourceEgress struct {
 	// +kubebuilder:validation:items:MaxLength=43
 	// +kubebuilder:validation:items:XValidation:rule="isCIDR(self)",message="write an address block, such as 10.20.0.0/24"
 	AllowedNetworks []string `json:"allowedNetworks,omitempty"`
+}
+
+// ArtifactBound is MaxArtifactSize, or the default of it where there are no parameters.
+func (p *GitOpsParameters) ArtifactBound() resource.Quantity {
+	if p == nil || p.Spec.MaxArtifactSize == nil {
+		return resource.MustParse(DefaultMaxArtifactSize)
+	}
+	return *p.Spec.MaxArtifactSize
 }
 
 // GitOpsParametersStatus tells the platform's admin what holds and what does not.

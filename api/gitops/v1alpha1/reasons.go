@@ -38,6 +38,9 @@ const (
 	ReasonNameTaken = "NameTaken"
 	// ReasonStampFailed: the API server refused an object. The message names it.
 	ReasonStampFailed = "StampFailed"
+	// ReasonArtifactTooLarge: what a source fetched is larger than the platform's admin
+	// allows, so the source is suspended. The message says the mend.
+	ReasonArtifactTooLarge = "ArtifactTooLarge"
 	// ReasonTerminating: the TenantGitOps, or a source of it, is being taken
 	// down; the message says what it waits for.
 	ReasonTerminating = "Terminating"

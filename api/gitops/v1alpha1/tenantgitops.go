@@ -17,6 +17,8 @@ const (
 	SecretSuffix = ".gitops"
 	// MaxSources is the largest number of sources of one TenantGitOps.
 	MaxSources = 20
+	// MaxUnmanaged is how many objects written by hand the status lists.
+	MaxUnmanaged = 50
 )
 
 // TenantGitOpsSpec lists the repositories that are applied to a tenant.
@@ -92,6 +94,17 @@ type TenantGitOpsStatus struct {
 	// Decryption shows the public half of the key that this namespace decrypts with.
 	// +optional
 	Decryption *DecryptionStatus `json:"decryption,omitempty"`
+
+	// Unmanaged are the Kustomizations and sources of this namespace that somebody wrote
+	// by hand, the first 50 of them by kind and name. They do not count for Ready.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
+	Unmanaged []UnmanagedObject `json:"unmanaged,omitempty"`
+
+	// UnmanagedCount is how many there are in all.
+	// +optional
+	UnmanagedCount int64 `json:"unmanagedCount,omitempty"`
 }
 
 // ControllerStatus describes the kustomize-controller of one tenant.
@@ -146,6 +159,28 @@ type SourceStatus struct {
 	// host as a read-only deploy key; only with git.deployKey: Generate.
 	// +optional
 	DeployKey string `json:"deployKey,omitempty"`
+}
+
+// UnmanagedObject is a Flux object that the operator did not make.
+type UnmanagedObject struct {
+	// Kind is Kustomization, GitRepository or OCIRepository.
+	Kind string `json:"kind"`
+	// Name of the object.
+	Name string `json:"name"`
+	// Ready is what Flux says of it as it is now; Unknown while Flux has not said.
+	// +kubebuilder:validation:Enum=True;False;Unknown
+	Ready metav1.ConditionStatus `json:"ready"`
+	// Reason and Message are Flux's own, or say why the operator holds a source.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// +optional
+	Message string `json:"message,omitempty"`
+	// Revision is what was fetched or applied last.
+	// +optional
+	Revision string `json:"revision,omitempty"`
+	// Suspended says that Flux leaves it alone.
+	// +optional
+	Suspended bool `json:"suspended,omitempty"`
 }
 
 // DecryptionStatus shows what to encrypt for.
