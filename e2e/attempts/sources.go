@@ -1,5 +1,8 @@
 package attempts
 
+// HeldAnnotation is on sources that the operator suspends.
+const HeldAnnotation = "gitops.cozystack.io/held"
+
 // fetched are those that both kinds of source have.
 func fetched() []Attempt {
 	return []Attempt{
@@ -8,6 +11,7 @@ func fetched() []Attempt {
 		{Name: "fetched too often", Change: Field("spec.interval", "1s"), Mend: "at least 30s"},
 		{Name: "fetched too long", Change: Field("spec.timeout", "59m"), Mend: "at most 5m"},
 		{Name: "a shard label", Change: Label(ShardLabel, "nobody"), Mend: "remove the label"},
+		{Name: "the operator's annotation", Change: Annotation(HeldAnnotation, "a"), Mend: "the operator's"},
 		{Name: "a foreign finalizer", Change: WithFinalizer("example.org/for-ever"), Mend: "remove the others"},
 	}
 }

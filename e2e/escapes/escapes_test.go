@@ -1,11 +1,10 @@
 package escapes_test
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
@@ -34,11 +33,15 @@ func TestEscapes(t *testing.T) {
 	tries, hosts := admissionTries(), hostTries()
 	both := slices.Concat(tries, hosts)
 	answers := map[admissionState][]answer{}
+	sources := map[admissionState]map[string]answer{}
+	generous := grantOtherSources(t, escaping)
 	for _, state := range admissionStates {
 		switchLayers(t, o, who, escaping, state)
+		goodPasses(t, who)
 		answers[state] = writeEach(t, who, both)
+		sources[state] = writeOtherSources(t, generous, escaping)
 	}
-	people := walkPeople(t, who, escaping)
+	people := walkPeople(t, who, escaping, sources)
 	if err := o.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -81,6 +84,20 @@ func TestEscapes(t *testing.T) {
 	compare(t, hostRows, hostsFile)
 }
 
+// goodPasses sees that what is all right passes in every way, so that the escapes are
+// refused for what they are.
+func goodPasses(t *testing.T, who []client.Client) {
+	t.Helper()
+	unchanged := attempts.Attempt{Name: "nothing wrong", Change: func(*unstructured.Unstructured) {}}
+	for _, good := range []*unstructured.Unstructured{
+		attempts.Kustomization(escaping), attempts.GitRepository(escaping), attempts.OCIRepository(escaping), attempts.TenantGitOps(escaping),
+	} {
+		if got := weakest(t, who, admissionTry{good: good, attempt: unchanged}); got != passed {
+			t.Errorf("a good %s is refused: %s", good.GetKind(), got)
+		}
+	}
+}
+
 // useDefaultParameters allows no more than an admin who has set nothing.
 func useDefaultParameters(t *testing.T) {
 	t.Helper()
@@ -94,57 +111,35 @@ func useDefaultParameters(t *testing.T) {
 	}
 }
 
-// tenantWithGitOps makes the tenant whose people write, with the objects that they change.
-func tenantWithGitOps(t *testing.T) []client.Client {
-	t.Helper()
-	harness.NewTenant(t, cluster.Client, escaping)
-	who := people(t, escaping)
-	harness.Await(t, "the roles of the tenant's people", func(ctx context.Context) (bool, string) {
-		for _, person := range who {
-			if err := attempts.Store(ctx, person, attempts.TenantGitOps(escaping)); err != nil {
-				return false, fmt.Sprint(err)
-			}
-		}
-		return true, ""
-	})
-	for _, good := range []client.Object{attempts.Kustomization(escaping), attempts.GitRepository(escaping), attempts.OCIRepository(escaping)} {
-		harness.Await(t, "a good "+good.GetObjectKind().GroupVersionKind().Kind, func(ctx context.Context) (bool, string) {
-			err := attempts.Store(ctx, who[0], asUnstructured(good))
-			return err == nil, fmt.Sprint(err)
-		})
-	}
-	return who
-}
-
 // admissionTries are what the people write, hosts aside.
 func admissionTries() []admissionTry {
 	var tries []admissionTry
 	for _, attempt := range attempts.Kustomizations(escaping) {
-		tries = append(tries, admissionTry{attempts.Kustomization(escaping), attempt})
+		tries = append(tries, admissionTry{good: attempts.Kustomization(escaping), attempt: attempt})
 	}
 	for _, attempt := range attempts.GitRepositories() {
-		tries = append(tries, admissionTry{attempts.GitRepository(escaping), attempt})
+		tries = append(tries, admissionTry{good: attempts.GitRepository(escaping), attempt: attempt})
 	}
 	for _, attempt := range attempts.OCIRepositories() {
-		tries = append(tries, admissionTry{attempts.OCIRepository(escaping), attempt})
+		tries = append(tries, admissionTry{good: attempts.OCIRepository(escaping), attempt: attempt})
 	}
 	for _, attempt := range attempts.AllTenantGitOps(escaping) {
-		tries = append(tries, admissionTry{attempts.TenantGitOps(escaping), attempt})
+		tries = append(tries, admissionTry{good: attempts.TenantGitOps(escaping), attempt: attempt})
 	}
-	return tries
+	return append(tries, otherTenantsTries()...)
 }
 
 // hostTries are all spellings of hosts inside, and the names that nobody can see through.
 func hostTries() []admissionTry {
 	var tries []admissionTry
 	for _, attempt := range slices.Concat(attempts.Hosts("spec.url", "https"), attempts.PublicHosts("spec.url", "https")) {
-		tries = append(tries, admissionTry{attempts.GitRepository(escaping), attempt})
+		tries = append(tries, admissionTry{good: attempts.GitRepository(escaping), attempt: attempt})
 	}
 	for _, attempt := range slices.Concat(attempts.Hosts("spec.url", "oci"), attempts.PublicHosts("spec.url", "oci")) {
-		tries = append(tries, admissionTry{attempts.OCIRepository(escaping), attempt})
+		tries = append(tries, admissionTry{good: attempts.OCIRepository(escaping), attempt: attempt})
 	}
 	for _, attempt := range slices.Concat(attempts.TenantGitOpsHosts(), attempts.PublicTenantGitOpsHosts()) {
-		tries = append(tries, admissionTry{attempts.TenantGitOps(escaping), attempt})
+		tries = append(tries, admissionTry{good: attempts.TenantGitOps(escaping), attempt: attempt})
 	}
 	return tries
 }

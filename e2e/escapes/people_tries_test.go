@@ -38,16 +38,22 @@ func peopleTries(tenant string) []peopleTry {
 	}
 }
 
+func (try peopleTry) object(t *testing.T) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(try.manifest), &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
 // walkPeople has the people write each thing, with neither webhooks nor policies, and
 // returns whether the roles refuse it.
-func walkPeople(t *testing.T, who []client.Client, tenant string) []row {
+func walkPeople(t *testing.T, who []client.Client, tenant string, sources map[admissionState]map[string]answer) []row {
 	t.Helper()
 	var rows []row
 	for _, try := range peopleTries(tenant) {
-		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(try.manifest), &object.Object); err != nil {
-			t.Fatal(err)
-		}
+		object := try.object(t)
 		closed := true
 		for _, person := range who {
 			err := person.Create(t.Context(), object.DeepCopy(), client.DryRunAll)
@@ -61,6 +67,12 @@ func walkPeople(t *testing.T, who []client.Client, tenant string) []row {
 		if closed {
 			r.alone = []string{string(byRoles)}
 			r.note = "no role names it; the API server refuses by itself what no role names"
+			if granted, known := sources[admissionState{webhooks: true}][try.what]; known && granted != passed {
+				r.alone, r.note = append(r.alone, string(byWebhook)), ""
+			}
+			if granted, known := sources[admissionState{policies: true}][try.what]; known && granted != passed {
+				r.alone, r.note = append(r.alone, string(byPolicy)), ""
+			}
 		}
 		rows = append(rows, r)
 	}

@@ -38,6 +38,6 @@ func redirectRow(t *testing.T, s *scenery) row {
 	return row{
 		section: "what a repository's server answers", escape: "a redirect to an address inside",
 		allOn: closed, webhookOff: closed, policyOff: closed, flagsOff: closed,
-		note: "open: source-controller follows; only an egress policy on it closes this",
+		note: openInDNS,
 	}
 }

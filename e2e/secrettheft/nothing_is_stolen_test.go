@@ -35,8 +35,8 @@ func TestNothingIsStolen(t *testing.T) {
 			who := whoRefuses(err)
 			if one.namespace == tenant {
 				refusals[how.field] = who
-				if who != "policy" && who != "schema" {
-					t.Errorf("%s: a Secret of an application was not refused: %s", how.field, who)
+				if who != "policy" && who != "schema" || !strings.Contains(err.Error(), how.rule()) {
+					t.Errorf("%s: a Secret of an application was not refused with a word of %s: %v", how.field, how.rule(), err)
 				}
 			} else if err == nil {
 				// Its name passes; whoever reads it must not come to another namespace by it.

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -86,6 +88,16 @@ func whoRefuses(err error) string {
 	return "error: " + err.Error()
 }
 
+// rule is what the sentence of a refusal has to speak of, so that it is none for another
+// reason.
+func (how theft) rule() string {
+	if how.kind == "TenantGitOps" {
+		return gitopsv1.SecretSuffix
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(how.field, how.kind+"."), ".")
+	return "spec." + first
+}
+
 // awaitReconciled waits until a controller has said what became of an object.
 func awaitReconciled(t *testing.T, object *unstructured.Unstructured) {
 	t.Helper()
@@ -127,6 +139,8 @@ func layOut(t *testing.T, thief *thiefServer) (alice client.Client, apps gitopsv
 		return err == nil, fmt.Sprint(err)
 	})
 	harness.Write(t, cluster.Client, tenant, apps)
+	// The last that the operator makes: from then on the policies know of the TenantGitOps.
+	harness.AwaitExists(t, cluster.Client, &kustomizev1.Kustomization{ObjectMeta: metav1.ObjectMeta{Namespace: tenant, Name: "gitops-apps"}})
 	good := attempts.GitRepository(tenant)
 	attempts.Set(good, repository.HTTPURL(), "spec", "url")
 	attempts.Set(good, map[string]any{"branch": "main"}, "spec", "ref")
