@@ -55,9 +55,18 @@ func checkRows(rows []row) []string {
 
 // render is the matrix as a table.
 func render(rows []row) string {
+	var sections []string
+	for _, r := range rows {
+		if !slices.Contains(sections, r.section) {
+			sections = append(sections, r.section)
+		}
+	}
+	ordered := slices.SortedStableFunc(slices.Values(rows), func(a, b row) int {
+		return slices.Index(sections, a.section) - slices.Index(sections, b.section)
+	})
 	var out strings.Builder
 	section := ""
-	for _, r := range rows {
+	for _, r := range ordered {
 		if r.section != section {
 			if section != "" {
 				out.WriteString("\n")

@@ -84,9 +84,16 @@ func TestOnlyWhatItAnswersForStopsWithIt(t *testing.T) {
 	user := tenantUser(t, tenant)
 	switchOn(t, tenant)
 	held := kustomization(tenant, "held")
-	// Somebody's controller that holds it, here this test.
-	held.Finalizers = []string{"example.org/held"}
 	if err := user.Create(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	// Somebody's controller that holds it, here this test: no tenant may add that.
+	before := held.DeepCopy()
+	held.Finalizers = append(held.Finalizers, "example.org/held")
+	if err := user.Patch(t.Context(), held.DeepCopy(), client.MergeFrom(before)); err == nil {
+		t.Error("a tenant has added a finalizer that nobody takes off")
+	}
+	if err := cluster.Client.Patch(t.Context(), held, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
 	stop(t, first)
