@@ -215,7 +215,7 @@ func attempts() []attempt {
 		patch("put a finalizer on a tenant's source", theirSource(), `{"metadata":{"finalizers":["example.org/theft"]}}`),
 		remove("delete a tenant's source", theirSource()),
 		patch("change the spec of a TenantGitOps", tenantGitOps(), `{"spec":{"suspend":true}}`),
-		attempt{"write an application in a tenant it is bound into", func(ctx context.Context, c client.Client) error {
+		{"write an application in a tenant it is bound into", func(ctx context.Context, c client.Client) error {
 			return c.Create(ctx, fixtures.Application("Postgres", tenant, "theft"), client.DryRunAll)
 		}},
 	}

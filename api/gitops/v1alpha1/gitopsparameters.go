@@ -11,6 +11,16 @@ const GitOpsParametersName = "gitops"
 // DefaultMaxArtifactSize is how large an artifact may be where the admin does not say.
 const DefaultMaxArtifactSize = "50Mi"
 
+// DefaultMaxSources is how many sources a tenant's namespace may have where the admin
+// does not say.
+const DefaultMaxSources = 20
+
+// DefaultAdminGroups are the AdminGroups of a GitOpsParameters that names none: the API
+// server's own group of cluster-admins, and the one that kubeadm's admin.conf belongs to.
+func DefaultAdminGroups() []string {
+	return []string{"system:masters", "kubeadm:cluster-admins"}
+}
+
 // GitOpsParametersSpec is what the platform's admin decides for all tenants. The
 // admission policies read it; a change counts from the next write on.
 //
@@ -18,10 +28,11 @@ const DefaultMaxArtifactSize = "50Mi"
 //	  allowedHosts: [git.acme.internal]
 //	  allowSubmodules: true
 type GitOpsParametersSpec struct {
-	// AdminGroups are the groups whose members the policies for tenants do not hold.
+	// AdminGroups are the groups whose members the policies for tenants do not hold; by
+	// default cluster-admins, kubeadm's among them.
 	// +optional
 	// +listType=set
-	// +kubebuilder:default={"system:masters"}
+	// +kubebuilder:default={"system:masters","kubeadm:cluster-admins"}
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
@@ -65,6 +76,15 @@ type GitOpsParametersSpec struct {
 	// +kubebuilder:default="50Mi"
 	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="maxArtifactSize must be more than nothing, for example 50Mi"
 	MaxArtifactSize *resource.Quantity `json:"maxArtifactSize,omitempty"`
+
+	// MaxSources is how many GitRepositories and OCIRepositories a tenant's namespace may
+	// have, those of its TenantGitOps counted, before no other can be written there by hand.
+	// The sources of the TenantGitOps itself are always made.
+	// +optional
+	// +kubebuilder:default=20
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MaxSources int32 `json:"maxSources,omitempty"`
 
 	// SourceEgress contains what source-controller, which fetches for all tenants, may
 	// reach, where it is a pod of the pod network.
