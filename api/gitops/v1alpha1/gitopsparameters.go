@@ -7,6 +7,10 @@ import (
 // GitOpsParametersName is the only name a GitOpsParameters may have.
 const GitOpsParametersName = "gitops"
 
+// DefaultMaxSources is how many sources a tenant's namespace may have where the admin
+// does not say.
+const DefaultMaxSources = 20
+
 // DefaultAdminGroups are the AdminGroups of a GitOpsParameters that names none: the API
 // server's own group of cluster-admins, and the one that kubeadm's admin.conf belongs to.
 func DefaultAdminGroups() []string {
@@ -60,6 +64,15 @@ type GitOpsParametersSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
 	MaxTimeout metav1.Duration `json:"maxTimeout,omitzero"`
+
+	// MaxSources is how many GitRepositories and OCIRepositories a tenant's namespace may
+	// have, those of its TenantGitOps counted, before no other can be written there by hand.
+	// The sources of the TenantGitOps itself are always made.
+	// +optional
+	// +kubebuilder:default=20
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MaxSources int32 `json:"maxSources,omitempty"`
 
 	// SourceEgress contains what source-controller, which fetches for all tenants, may
 	// reach, where it is a pod of the pod network.

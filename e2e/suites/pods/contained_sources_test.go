@@ -34,7 +34,8 @@ func TestSourcesLeadToNothingInternal(t *testing.T) {
 		source.Git.Timeout = &metav1.Duration{Duration: 5 * time.Second}
 	})
 	harness.AwaitApplied(t, stage.Client, tenant, commit)
-	// With the pod's labels, so that what holds for it holds for the probe.
+	// With the pod's labels, so that what holds for it holds for the probe; so does the
+	// Service, so that nothing is to be fetched while the probe is there.
 	like := stage.NewProbe(t, "cozy-fluxcd", "like-source-controller", map[string]string{"app": "source-controller"})
 	git := onlyPodAddress(t, "git-server")
 	internal := map[string]string{
@@ -55,17 +56,26 @@ func TestSourcesLeadToNothingInternal(t *testing.T) {
 	awaitContained(t, metav1.ConditionTrue)
 	suites.AwaitReach(t, like, false, internal)
 	suites.AwaitReach(t, like, true, needed)
+	removeProbe(t, like)
 	commit = harness.Commit(t, repository, map[string]string{"cache.yaml": fixtures.Redis("cache", 1)})
-	harness.Await(t, "the fetch to fail", func(ctx context.Context) (bool, string) {
+	harness.Await(t, "the fetch to fail", func(context.Context) (bool, string) {
 		harness.Request(t, stage.Client, tenant)
 		source := harness.Read(t, stage.Client, tenant).Status.Sources[0]
 		return source.Ready == metav1.ConditionFalse && strings.Contains(source.Message, "cannot fetch the repository"), source.Message
 	})
 
 	setEgress(t.Context(), t, gitopsv1.SourceEgress{Mode: gitopsv1.SourceEgressPublicOnly, AllowedNetworks: []string{git + "/32"}})
-	suites.AwaitReach(t, like, true, map[string]string{"the git server": suites.Address(git, 8443)})
 	harness.Request(t, stage.Client, tenant)
 	harness.AwaitApplied(t, stage.Client, tenant, commit)
+}
+
+func removeProbe(t *testing.T, probe *kind.Probe) {
+	t.Helper()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: probe.Namespace, Name: probe.Name}}
+	if err := stage.Client.Delete(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	harness.AwaitGone(t, stage.Client, pod)
 }
 
 func setEgress(ctx context.Context, t *testing.T, egress gitopsv1.SourceEgress) {
