@@ -19,7 +19,7 @@ func TestThereAreAlwaysParameters(t *testing.T) {
 	remove(t)
 	first := harness.WithOperator(t, cluster, harness.Config())
 	created := awaitParameters(t)
-	if spec := created.Spec; !slices.Equal(spec.AdminGroups, []string{"system:masters"}) || len(spec.AllowedHosts) != 0 || spec.AllowSubmodules ||
+	if spec := created.Spec; !slices.Equal(spec.AdminGroups, gitopsv1.DefaultAdminGroups()) || len(spec.AllowedHosts) != 0 || spec.AllowSubmodules ||
 		spec.MinInterval.Duration.String() != "30s" || spec.MaxTimeout.Duration.String() != "5m0s" {
 		t.Errorf("the parameters are %+v", spec)
 	}

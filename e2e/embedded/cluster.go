@@ -35,6 +35,9 @@ type Cluster struct {
 	Dir string
 	// Client is an uncached admin's client.
 	Client client.Client
+	// WebhookPort is a port of loopback that is left to the admission webhooks under
+	// test: the API server has no way to a Service.
+	WebhookPort int
 
 	options      Options
 	ports        ports
@@ -95,7 +98,7 @@ func (c *Cluster) prepare(context.Context) error {
 	if err := os.MkdirAll(c.logDir(), 0o755); err != nil {
 		return fmt.Errorf("make the embedded cluster's folder: %w", err)
 	}
-	if err := freePorts(&c.ports.etcd, &c.ports.etcdPeer, &c.ports.apiServer, &c.ports.controllerManager); err != nil {
+	if err := freePorts(&c.ports.etcd, &c.ports.etcdPeer, &c.ports.apiServer, &c.ports.controllerManager, &c.WebhookPort); err != nil {
 		return err
 	}
 	if err := c.writeAPIServerFiles(); err != nil {

@@ -17,8 +17,8 @@ var drawnPorts = struct {
 	taken map[int]bool
 }{taken: map[int]bool{}}
 
-// freePort draws a loopback port that nothing listens on and that was not drawn before.
-func freePort() (int, error) {
+// FreePort draws a loopback port that nothing listens on and that was not drawn before.
+func FreePort() (int, error) {
 	drawnPorts.Lock()
 	defer drawnPorts.Unlock()
 	for range 1000 {
@@ -42,7 +42,7 @@ func freePort() (int, error) {
 // freePorts fills each of the given places with a port.
 func freePorts(places ...*int) error {
 	for _, place := range places {
-		port, err := freePort()
+		port, err := FreePort()
 		if err != nil {
 			return err
 		}

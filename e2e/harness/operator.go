@@ -3,8 +3,14 @@ package harness
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"runtime/pprof"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,8 +24,10 @@ import (
 	"github.com/cozystack/gitops-operator/e2e/embedded"
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/manifests"
+	"github.com/cozystack/gitops-operator/internal/certs"
 	"github.com/cozystack/gitops-operator/internal/operator"
 	"github.com/cozystack/gitops-operator/internal/stamp"
+	"github.com/cozystack/gitops-operator/internal/webhook"
 )
 
 // ControllerImage is the image that the stamped controllers run in the tests.
@@ -61,13 +69,21 @@ func Options(root string) embedded.Options {
 	}
 }
 
-// Install puts the operator's namespaces, roles, policies and parameters into a cluster,
-// and the platform's kinds and roles; the operator itself is started by Start.
+// Install puts the operator's namespaces, roles, policies, webhooks and parameters into a
+// cluster, and the platform's kinds and roles; the operator itself is started by Start.
+// Until it is, nobody answers for the webhooks: a test without an operator takes them
+// out by RemoveWebhooks.
 func Install(ctx context.Context, c *embedded.Cluster, root string) error {
 	if err := manifests.Apply(ctx, c.Client, Parameters()); err != nil {
 		return err
 	}
-	if err := manifests.ApplyPaths(ctx, c.Client, root+"/config/namespaces", root+"/config/rbac", root+"/config/tenant-roles", root+"/config/policies"); err != nil {
+	if err := manifests.ApplyPaths(ctx, c.Client, root+"/config/namespaces", root+"/config/rbac", root+"/config/tenant-roles"); err != nil {
+		return err
+	}
+	if err := InstallPolicies(ctx, c, root); err != nil {
+		return err
+	}
+	if err := InstallWebhooks(ctx, c, root); err != nil {
 		return err
 	}
 	return fixtures.InstallPlatform(ctx, c.Client)
@@ -85,33 +101,85 @@ func Parameters() *gitopsv1.GitOpsParameters {
 
 // Operator is an operator in this process, with its own service account.
 type Operator struct {
+	// Webhooks is how it serves its webhooks; nil where there are none.
+	Webhooks *webhook.Options
+	// Probes is the address that its probes are served at.
+	Probes string
+
 	cancel context.CancelFunc
 	// done is closed when the operator has ended, with err.
 	done chan struct{}
 	err  error
 }
 
-// Start starts an operator. wrap, if given, may change how it reaches the API
-// server.
+// Settings are what a test changes about an operator and what runs beside it.
+type Settings struct {
+	// Wrap may change how it reaches the API server.
+	Wrap func(*rest.Config)
+	// Adjust may change its options.
+	Adjust func(*operator.Options)
+	// Rotate may change how the webhooks' certificate is renewed beside it.
+	Rotate func(*certs.Rotation)
+	// WithoutRotation renews no certificate beside it.
+	WithoutRotation bool
+}
+
+// Start starts an operator, which answers for the webhooks too, with what renews their
+// certificate. wrap, if given, may change how it reaches the API server.
 func Start(ctx context.Context, c *embedded.Cluster, config tenantgitops.Config, wrap func(*rest.Config)) (*Operator, error) {
+	return StartWith(ctx, c, config, Settings{Wrap: wrap})
+}
+
+// StartWith starts an operator as Start does, with a test's settings.
+func StartWith(ctx context.Context, c *embedded.Cluster, config tenantgitops.Config, settings Settings) (*Operator, error) {
 	restConfig, err := c.ServiceAccountConfig(ctx, config.Stamp.OperatorNamespace, config.Stamp.OperatorAccount)
 	if err != nil {
 		return nil, err
 	}
-	if wrap != nil {
-		wrap(restConfig)
+	if settings.Wrap != nil {
+		settings.Wrap(restConfig)
 	}
-	mgr, err := operator.New(restConfig, operator.Options{
-		TenantGitOps: config, MetricsAddress: "0", HealthAddress: "0", AllowSameName: true,
-	})
+	webhooks, err := webhookOptions(ctx, c, config)
+	if err != nil {
+		return nil, err
+	}
+	probes, err := embedded.FreePort()
+	if err != nil {
+		return nil, err
+	}
+	options := operator.Options{
+		TenantGitOps: config, Webhook: webhooks, MetricsAddress: "0", AllowSameName: true,
+		HealthAddress: net.JoinHostPort(Loopback, strconv.Itoa(probes)),
+	}
+	if settings.Adjust != nil {
+		settings.Adjust(&options)
+	}
+	mgr, err := operator.New(restConfig, options)
 	if err != nil {
 		return nil, err
 	}
 	running, cancel := context.WithCancel(context.Background())
-	o := &Operator{cancel: cancel, done: make(chan struct{})}
+	o := &Operator{Webhooks: options.Webhook, Probes: options.HealthAddress, cancel: cancel, done: make(chan struct{})}
+	rotate := func(context.Context) error { return nil }
+	if options.Webhook != nil && !settings.WithoutRotation {
+		rotation, err := newRotation(ctx, c, config)
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		if settings.Rotate != nil {
+			settings.Rotate(rotation)
+		}
+		rotate = rotation.Start
+	}
 	go func() {
 		defer close(o.done)
-		o.err = mgr.Start(running)
+		rotated := make(chan error, 1)
+		go func() { rotated <- rotate(running) }()
+		err := mgr.Start(running)
+		// Neither goes on without the other.
+		cancel()
+		o.err = errors.Join(err, <-rotated)
 	}()
 	return o, nil
 }
@@ -131,7 +199,36 @@ func (o *Operator) Stop() error {
 	}
 }
 
-// WithOperator runs an operator for the length of a test.
+// Ready asks the operator's readiness probe, or one check of it.
+func (o *Operator) Ready(ctx context.Context, check ...string) error {
+	address := "http://" + o.Probes + "/readyz/" + strings.Join(check, "/")
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s: %s", address, response.Status, text)
+	}
+	return err
+}
+
+// AwaitReady waits until the operator is ready, as the Service for its webhooks does:
+// the API server trusts it from then on.
+func (o *Operator) AwaitReady(t *testing.T) {
+	t.Helper()
+	Await(t, "the operator to be ready", func(ctx context.Context) (bool, string) {
+		err := o.Ready(ctx)
+		return err == nil, fmt.Sprint(err)
+	})
+}
+
+// WithOperator runs an operator for the length of a test, and waits until it is ready.
 func WithOperator(t *testing.T, c *embedded.Cluster, config tenantgitops.Config) *Operator {
 	t.Helper()
 	o, err := Start(t.Context(), c, config, nil)
@@ -143,5 +240,6 @@ func WithOperator(t *testing.T, c *embedded.Cluster, config tenantgitops.Config)
 			t.Errorf("the operator ended with %v", err)
 		}
 	})
+	o.AwaitReady(t)
 	return o
 }

@@ -43,8 +43,7 @@ func switchOn(t *testing.T, namespace string) {
 }
 
 func TestWhatATenantWritesIsStamped(t *testing.T) {
-	readyz, _ := startOperator(t, certs.DefaultLives())
-	awaitReady(t, readyz, 200)
+	harness.WithOperator(t, cluster, harness.Config())
 	tenant := harness.NewTenant(t, cluster.Client, "tenant-stamped")
 	user := tenantUser(t, tenant)
 
@@ -83,8 +82,7 @@ func TestWhatATenantWritesIsStamped(t *testing.T) {
 
 // TestOnlyWhatItAnswersForStopsWithIt writes all over the cluster while nobody answers.
 func TestOnlyWhatItAnswersForStopsWithIt(t *testing.T) {
-	readyz, stop := startOperator(t, certs.DefaultLives())
-	awaitReady(t, readyz, 200)
+	first := harness.WithOperator(t, cluster, harness.Config())
 	tenant := harness.NewTenant(t, cluster.Client, "tenant-outage")
 	user := tenantUser(t, tenant)
 	switchOn(t, tenant)
@@ -94,7 +92,7 @@ func TestOnlyWhatItAnswersForStopsWithIt(t *testing.T) {
 	if err := user.Create(t.Context(), held); err != nil {
 		t.Fatal(err)
 	}
-	stop()
+	stop(t, first)
 
 	if err := user.Create(t.Context(), kustomization(tenant, "refused")); err == nil {
 		t.Error("a Kustomization passed while nobody answered")
@@ -152,12 +150,11 @@ func TestOnlyWhatItAnswersForStopsWithIt(t *testing.T) {
 
 // TestCertificatesRotateUnderRequests lets both certificates live seconds.
 func TestCertificatesRotateUnderRequests(t *testing.T) {
-	readyz, stop := startOperator(t, certs.DefaultLives())
-	awaitReady(t, readyz, 200)
+	first := harness.WithOperator(t, cluster, harness.Config())
 	tenant := harness.NewTenant(t, cluster.Client, "tenant-rotated")
 	user := tenantUser(t, tenant)
 	switchOn(t, tenant)
-	stop()
+	stop(t, first)
 	secret := &corev1.Secret{}
 	if err := cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: "cozy-gitops", Name: "gitops-operator-webhook-certificates"}, secret); err != nil {
 		t.Fatal(err)
@@ -166,8 +163,10 @@ func TestCertificatesRotateUnderRequests(t *testing.T) {
 	if err := cluster.Client.Update(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}
-	readyz, _ = startOperator(t, certs.Lives{Authority: 24 * time.Second, Serving: 6 * time.Second})
-	awaitReady(t, readyz, 200)
+	second := startOperator(t, harness.Settings{Rotate: func(rotation *certs.Rotation) {
+		rotation.Lives = certs.Lives{Authority: 24 * time.Second, Serving: 6 * time.Second}
+	}})
+	second.AwaitReady(t)
 	authorities, servings := map[string]bool{}, map[string]bool{}
 	count := 0
 	harness.Await(t, "a second authority", func(ctx context.Context) (bool, string) {
@@ -211,8 +210,11 @@ func TestNotReadyUntilTrusted(t *testing.T) {
 	if err := cluster.Client.Update(t.Context(), configuration); err != nil {
 		t.Fatal(err)
 	}
-	readyz, _ := startOperator(t, certs.DefaultLives())
-	awaitReady(t, readyz, 500)
+	o := startOperator(t, harness.Settings{})
+	harness.Await(t, "the operator not to be trusted", func(ctx context.Context) (bool, string) {
+		err := o.Ready(ctx, "webhook-trusted")
+		return err != nil && strings.Contains(err.Error(), "500"), fmt.Sprint(err)
+	})
 	verbs("get", "patch")
-	awaitReady(t, readyz, 200)
+	o.AwaitReady(t)
 }

@@ -2,12 +2,8 @@ package webhook_test
 
 import (
 	"context"
-	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/fluxcd/pkg/runtime/logger"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -16,59 +12,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cozystack/gitops-operator/e2e/embedded"
-	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/harness"
-	"github.com/cozystack/gitops-operator/e2e/manifests"
-	"github.com/cozystack/gitops-operator/internal/certs"
 	"github.com/cozystack/gitops-operator/internal/operator"
 	"github.com/cozystack/gitops-operator/internal/webhook"
 )
 
-const (
-	root     = "../.."
-	loopback = "127.0.0.1"
-)
+// root leads from this package to the repository.
+const root = "../.."
 
-var (
-	cluster *embedded.Cluster
-	// port is the webhook's for all tests, since the configuration names it.
-	port int
-)
+// cluster has the operator's webhook configuration, which leads to loopback.
+var cluster *embedded.Cluster
 
 func TestMain(m *testing.M) {
 	logger.SetLogger(logger.NewLogger(logger.Options{LogEncoding: "console", LogLevel: "error"}))
 	os.Exit(embedded.Main(m, harness.Options(root), func(ctx context.Context, c *embedded.Cluster) error {
 		cluster = c
-		return install(ctx, c)
+		if err := harness.Install(ctx, c, root); err != nil {
+			return err
+		}
+		// What the webhook holds, it holds by itself.
+		return harness.RemovePolicies(ctx, c, root)
 	}))
-}
-
-// install lays in what the operator needs, with a webhook configuration that leads
-// to loopback: the API server has no way to a Service.
-func install(ctx context.Context, c *embedded.Cluster) error {
-	if err := manifests.ApplyPaths(ctx, c.Client, root+"/config/namespaces", root+"/config/rbac", root+"/config/webhook/certificates.yaml", root+"/config/webhook/operator_role.yaml"); err != nil {
-		return err
-	}
-	if err := fixtures.InstallPlatform(ctx, c.Client); err != nil {
-		return err
-	}
-	var err error
-	if port, err = freePort(); err != nil {
-		return err
-	}
-	if err := manifests.ApplyPaths(ctx, c.Client, root+"/config/webhook/configuration.yaml"); err != nil {
-		return err
-	}
-	configuration, err := liveConfiguration(ctx)
-	if err != nil {
-		return err
-	}
-	for i := range configuration.Webhooks {
-		address := &configuration.Webhooks[i].ClientConfig
-		url := fmt.Sprintf("https://%s:%d%s", loopback, port, *address.Service.Path)
-		address.Service, address.URL = nil, &url
-	}
-	return c.Client.Update(ctx, configuration)
 }
 
 func liveConfiguration(ctx context.Context) (*admissionregistrationv1.MutatingWebhookConfiguration, error) {
@@ -77,83 +41,22 @@ func liveConfiguration(ctx context.Context) (*admissionregistrationv1.MutatingWe
 	return configuration, err
 }
 
-func freePort() (int, error) {
-	listener, err := net.Listen("tcp", loopback+":0")
+// startOperator runs an operator until the test's end, or until it is stopped.
+func startOperator(t *testing.T, settings harness.Settings) *harness.Operator {
+	t.Helper()
+	o, err := harness.StartWith(t.Context(), cluster, harness.Config(), settings)
 	if err != nil {
-		return 0, err
+		t.Fatal(err)
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().(*net.TCPAddr).Port, nil
+	t.Cleanup(func() { stop(t, o) })
+	return o
 }
 
-// startOperator runs an operator with its webhook until stop is called, and returns
-// the address of its readiness probe.
-func startOperator(t *testing.T, lives certs.Lives) (readyz string, stop func()) {
+func stop(t *testing.T, o *harness.Operator) {
 	t.Helper()
-	config := harness.Config()
-	account, err := cluster.ServiceAccountConfig(t.Context(), config.Stamp.OperatorNamespace, config.Stamp.OperatorAccount)
-	if err != nil {
-		t.Fatal(err)
+	if err := o.Stop(); err != nil {
+		t.Errorf("the operator ended with %v", err)
 	}
-	health, err := freePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	mgr, err := operator.New(account, operator.Options{
-		TenantGitOps: config, MetricsAddress: "0", HealthAddress: fmt.Sprintf("%s:%d", loopback, health), AllowSameName: true,
-		Webhook: &webhook.Options{
-			Host: loopback, Port: port, Namespace: config.Stamp.OperatorNamespace, CalledBy: loopback,
-			Interval: 200 * time.Millisecond,
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	keeper, err := cluster.ServiceAccountConfig(t.Context(), config.Stamp.OperatorNamespace, "gitops-operator-certificates")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.New(keeper, client.Options{Scheme: operator.Scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rotation := &certs.Rotation{
-		Client: c, Secret: client.ObjectKey{Namespace: config.Stamp.OperatorNamespace, Name: webhook.CertificatesSecret},
-		Configurations: webhook.Configurations(), Hosts: []string{loopback}, Lives: lives, Interval: 200 * time.Millisecond,
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	rotating := make(chan error, 1)
-	go func() { rotating <- rotation.Start(ctx) }()
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
-	stopped := false
-	stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		cancel()
-		if err := <-rotating; err != nil {
-			t.Errorf("the rotation ended with %v", err)
-		}
-		if err := <-ended; err != nil {
-			t.Errorf("the operator ended with %v", err)
-		}
-	}
-	t.Cleanup(stop)
-	return fmt.Sprintf("http://%s:%d/readyz", loopback, health), stop
-}
-
-func awaitReady(t *testing.T, readyz string, want int) {
-	t.Helper()
-	harness.Await(t, fmt.Sprintf("%s to answer %d", readyz, want), func(context.Context) (bool, string) {
-		response, err := http.Get(readyz) //nolint:noctx // a probe of the test's own server
-		if err != nil {
-			return false, err.Error()
-		}
-		_ = response.Body.Close()
-		return response.StatusCode == want, response.Status
-	})
 }
 
 // tenantUser may write Kustomizations in a tenant's namespace.

@@ -75,7 +75,7 @@ func FuzzNothingRunsAsAnother(f *testing.F) {
 				return
 			}
 		}
-		verdict := admission.Decide(request, admission.Facts{Tenant: true, HasTenantGitOps: switchedOn, AdminGroups: []string{"system:masters"}})
+		verdict := admission.Decide(request, admission.Facts{Tenant: true, HasTenantGitOps: switchedOn, AdminGroups: []string{"system:masters", "kubeadm:cluster-admins"}})
 		switch verdict.Outcome {
 		case admission.Refused:
 			if !strings.Contains(verdict.Message, ": ") {

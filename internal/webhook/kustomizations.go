@@ -20,9 +20,6 @@ import (
 	"github.com/cozystack/gitops-operator/internal/tenancy"
 )
 
-// defaultAdminGroups are exempt where nobody wrote a GitOpsParameters.
-var defaultAdminGroups = []string{"system:masters"}
-
 // kustomizations answers for Kustomizations in tenants' namespaces.
 type kustomizations struct {
 	cached, uncached client.Reader
@@ -76,7 +73,7 @@ func (k *kustomizations) parse(request admission.Request) (verdict.Request, erro
 }
 
 func (k *kustomizations) facts(ctx context.Context, namespace string) (verdict.Facts, error) {
-	facts := verdict.Facts{AdminGroups: defaultAdminGroups}
+	facts := verdict.Facts{AdminGroups: gitopsv1.DefaultAdminGroups()}
 	of := tenancy.Namespace{Name: namespace}
 	if k.tenancy.Selector != nil {
 		live := &metav1.PartialObjectMetadata{}

@@ -7,6 +7,12 @@ import (
 // GitOpsParametersName is the only name a GitOpsParameters may have.
 const GitOpsParametersName = "gitops"
 
+// DefaultAdminGroups are the AdminGroups of a GitOpsParameters that names none: the API
+// server's own group of cluster-admins, and the one that kubeadm's admin.conf belongs to.
+func DefaultAdminGroups() []string {
+	return []string{"system:masters", "kubeadm:cluster-admins"}
+}
+
 // GitOpsParametersSpec is what the platform's admin decides for all tenants. The
 // admission policies read it; a change counts from the next write on.
 //
@@ -14,10 +20,11 @@ const GitOpsParametersName = "gitops"
 //	  allowedHosts: [git.acme.internal]
 //	  allowSubmodules: true
 type GitOpsParametersSpec struct {
-	// AdminGroups are the groups whose members the policies for tenants do not hold.
+	// AdminGroups are the groups whose members the policies for tenants do not hold; by
+	// default cluster-admins, kubeadm's among them.
 	// +optional
 	// +listType=set
-	// +kubebuilder:default={"system:masters"}
+	// +kubebuilder:default={"system:masters","kubeadm:cluster-admins"}
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
