@@ -64,8 +64,7 @@ func Decide(request Request, facts Facts) Verdict {
 		return Verdict{Outcome: LeftAlone}
 	}
 	if !facts.HasTenantGitOps {
-		return refuse(request, fmt.Sprintf("namespace %s has no TenantGitOps, so nobody would reconcile it: create the TenantGitOps gitops in %s first, or ask an admin of the tenant to",
-			request.Namespace, request.Namespace))
+		return refuse(request, switchOnFirst(request.Namespace))
 	}
 	stamped, err := stamp(request)
 	if err != nil {
@@ -76,6 +75,12 @@ func Decide(request Request, facts Facts) Verdict {
 
 func refuse(request Request, why string) Verdict {
 	return Verdict{Outcome: Refused, Message: fmt.Sprintf("kustomization %s: %s", request.Object.GetName(), why)}
+}
+
+// switchOnFirst says how a namespace comes to a TenantGitOps.
+func switchOnFirst(namespace string) string {
+	return fmt.Sprintf("namespace %s has no TenantGitOps, so nobody would reconcile it: create the TenantGitOps gitops in %s first, or ask an admin of the tenant to",
+		namespace, namespace)
 }
 
 func isAdmin(groups, admins []string) bool {

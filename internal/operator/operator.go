@@ -99,7 +99,9 @@ func New(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
 		return nil, err
 	}
 	if options.Webhook != nil {
-		if err := webhook.SetupWithManager(mgr, *options.Webhook); err != nil {
+		served := *options.Webhook
+		served.Account = options.TenantGitOps.Stamp.OperatorAccount
+		if err := webhook.SetupWithManager(mgr, served); err != nil {
 			return nil, err
 		}
 	}

@@ -9,22 +9,14 @@ import (
 	"reflect"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	verdict "github.com/cozystack/gitops-operator/internal/admission"
-	"github.com/cozystack/gitops-operator/internal/tenancy"
 )
 
 // kustomizations answers for Kustomizations in tenants' namespaces.
-type kustomizations struct {
-	cached, uncached client.Reader
-	tenancy          tenancy.Model
-}
+type kustomizations struct{ facts }
 
 // Handle decides by the cache, and asks the API server only before it refuses: a
 // TenantGitOps made a moment ago must not be missed.
@@ -33,13 +25,13 @@ func (k *kustomizations) Handle(ctx context.Context, request admission.Request) 
 	if err != nil {
 		return admission.Errored(http.StatusBadRequest, err)
 	}
-	facts, err := k.facts(ctx, request.Namespace)
+	facts, err := k.ofKustomization(ctx, request.Namespace)
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
 	decided := verdict.Decide(asked, facts)
 	if decided.Outcome == verdict.Refused && !facts.HasTenantGitOps {
-		facts.HasTenantGitOps, err = exists(ctx, k.uncached, request.Namespace)
+		facts.HasTenantGitOps, err = hasTenantGitOps(ctx, k.uncached, request.Namespace)
 		if err != nil {
 			return admission.Errored(http.StatusInternalServerError, err)
 		}
@@ -72,46 +64,15 @@ func (k *kustomizations) parse(request admission.Request) (verdict.Request, erro
 	return asked, nil
 }
 
-func (k *kustomizations) facts(ctx context.Context, namespace string) (verdict.Facts, error) {
-	facts := verdict.Facts{AdminGroups: gitopsv1.DefaultAdminGroups()}
-	of := tenancy.Namespace{Name: namespace}
-	if k.tenancy.Selector != nil {
-		live := &metav1.PartialObjectMetadata{}
-		live.SetGroupVersionKind(namespaceKind)
-		if err := k.get(ctx, client.ObjectKey{Name: namespace}, live); err != nil {
-			return facts, err
-		}
-		of.Labels = live.Labels
-	}
-	facts.Tenant = k.tenancy.IsTenant(of)
-	parameters := &gitopsv1.GitOpsParameters{}
-	switch err := k.cached.Get(ctx, client.ObjectKey{Name: gitopsv1.GitOpsParametersName}, parameters); {
-	case err == nil:
-		facts.AdminGroups = parameters.Spec.AdminGroups
-	case !apierrors.IsNotFound(err):
-		return facts, fmt.Errorf("cannot read the GitOpsParameters: %w", err)
-	}
-	var err error
-	facts.HasTenantGitOps, err = exists(ctx, k.cached, namespace)
-	return facts, err
-}
-
-// get reads a namespace that may be younger than the cache knows.
-func (k *kustomizations) get(ctx context.Context, key client.ObjectKey, object client.Object) error {
-	err := k.cached.Get(ctx, key, object)
-	if apierrors.IsNotFound(err) {
-		err = k.uncached.Get(ctx, key, object)
-	}
+func (k *kustomizations) ofKustomization(ctx context.Context, namespace string) (verdict.Facts, error) {
+	parameters, err := k.parameters(ctx)
 	if err != nil {
-		return fmt.Errorf("cannot read %s: %w", key.Name, err)
+		return verdict.Facts{}, err
 	}
-	return nil
-}
-
-func exists(ctx context.Context, reader client.Reader, namespace string) (bool, error) {
-	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: gitopsv1.TenantGitOpsName}, &gitopsv1.TenantGitOps{})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return false, fmt.Errorf("cannot read the TenantGitOps of %s: %w", namespace, err)
+	facts := verdict.Facts{AdminGroups: parameters.AdminGroups}
+	if facts.Tenant, err = k.isTenant(ctx, namespace); err != nil {
+		return facts, err
 	}
-	return err == nil, nil
+	facts.HasTenantGitOps, err = hasTenantGitOps(ctx, k.cached, namespace)
+	return facts, err
 }

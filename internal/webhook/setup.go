@@ -23,7 +23,8 @@ import (
 )
 
 const (
-	// ConfigurationName is the MutatingWebhookConfiguration of the operator.
+	// ConfigurationName is the MutatingWebhookConfiguration of the operator, and its
+	// ValidatingWebhookConfiguration.
 	ConfigurationName = "gitops-operator"
 	// ServiceName is the Service by which the API server calls.
 	ServiceName = "gitops-operator-webhook"
@@ -31,6 +32,10 @@ const (
 	CertificatesSecret = "gitops-operator-webhook-certificates"
 	// KustomizationsPath is where Kustomizations are answered for.
 	KustomizationsPath = "/mutate-kustomization"
+	// ApplicationsPath is where changes of applications that git manages are answered for.
+	ApplicationsPath = "/validate-application"
+	// SourcesPath is where new sources are answered for.
+	SourcesPath = "/validate-source"
 )
 
 // Configurations are the operator's webhook configurations, by name.
@@ -38,6 +43,7 @@ func Configurations() []client.Object {
 	named := metav1.ObjectMeta{Name: ConfigurationName}
 	return []client.Object{
 		&admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: named},
+		&admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: named},
 	}
 }
 
@@ -55,14 +61,20 @@ type Options struct {
 	// puts the authority into the webhook configurations. Empty for the certificate in
 	// the Secret, which a certs.Rotation renews.
 	CertificatesDir string
-	// Namespace of the operator.
+	// Namespace of the operator, and the service account that it runs as.
 	Namespace string
+	Account   string
 	// CalledBy is the name or address that the API server calls; by default, the Service's.
 	CalledBy string
 	// Interval at which the certificate is looked at.
 	Interval time.Duration
 	// Tenancy says which namespaces are tenants'.
 	Tenancy tenancy.Model
+}
+
+// operator is the user that the operator is.
+func (o Options) operator() string {
+	return "system:serviceaccount:" + o.Namespace + ":" + o.Account
 }
 
 var namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
@@ -116,9 +128,10 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 			config.GetCertificate = serving.GetCertificate
 		}},
 	})
-	server.Register(KustomizationsPath, &webhook.Admission{Handler: &kustomizations{
-		cached: mgr.GetClient(), uncached: mgr.GetAPIReader(), tenancy: options.Tenancy,
-	}})
+	tenants := facts{cached: mgr.GetClient(), uncached: mgr.GetAPIReader(), tenancy: options.Tenancy}
+	server.Register(KustomizationsPath, &webhook.Admission{Handler: &kustomizations{facts: tenants}})
+	server.Register(ApplicationsPath, &webhook.Admission{Handler: &applications{facts: tenants}})
+	server.Register(SourcesPath, &webhook.Admission{Handler: newSources(tenants, options.operator())})
 	if err := mgr.Add(server); err != nil {
 		return fmt.Errorf("cannot add the webhook server: %w", err)
 	}

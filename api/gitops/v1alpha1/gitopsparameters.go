@@ -13,6 +13,10 @@ func DefaultAdminGroups() []string {
 	return []string{"system:masters", "kubeadm:cluster-admins"}
 }
 
+// DefaultMaxSources is how many sources a tenant's namespace may have where the admin
+// does not say.
+const DefaultMaxSources = 20
+
 // GitOpsParametersSpec is what the platform's admin decides for all tenants. The
 // admission policies read it; a change counts from the next write on.
 //
@@ -60,6 +64,15 @@ type GitOpsParametersSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
 	MaxTimeout metav1.Duration `json:"maxTimeout,omitzero"`
+
+	// MaxSources is how many GitRepositories and OCIRepositories a tenant's namespace may
+	// have, those of its TenantGitOps counted, before no other can be written there by hand.
+	// The sources of the TenantGitOps itself are always made.
+	// +optional
+	// +kubebuilder:default=20
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MaxSources int32 `json:"maxSources,omitempty"`
 }
 
 // GitOpsParametersStatus tells the platform's admin what holds and what does not.
