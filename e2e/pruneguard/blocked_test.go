@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -45,13 +46,13 @@ func TestEmptiedBranchDeletesNothingUntilConfirmed(t *testing.T) {
 	harness.Request(t, cluster.Client, namespace)
 	harness.Await(t, "another attempt", func(context.Context) (bool, string) {
 		codes := deletions(t, namespace, start)
-		return codes[403] >= 20, fmt.Sprint(codes)
+		return codes[http.StatusForbidden] >= 20, fmt.Sprint(codes)
 	})
 	awaitBlocked(t, namespace, "apps", emptied, 10, 10)
 	if after := applications(t, namespace); !maps.Equal(before, after) {
 		t.Errorf("the applications are others than before: %v, were %v", after, before)
 	}
-	if codes := deletions(t, namespace, start); codes[200] != 0 {
+	if codes := deletions(t, namespace, start); codes[http.StatusOK] != 0 {
 		t.Errorf("something was deleted: %v", codes)
 	}
 	wantNoGrant(t, namespace, "apps")
@@ -154,7 +155,7 @@ func TestRevertHealsWithoutConfirmation(t *testing.T) {
 	if after := applications(t, namespace); !maps.Equal(before, after) {
 		t.Errorf("the applications are others than before: %v, were %v", after, before)
 	}
-	if codes := deletions(t, namespace, start); codes[200] != 0 || codes[403] == 0 {
+	if codes := deletions(t, namespace, start); codes[http.StatusOK] != 0 || codes[http.StatusForbidden] == 0 {
 		t.Errorf("deletions were answered %v, want refusals only", codes)
 	}
 }

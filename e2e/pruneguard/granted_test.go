@@ -22,6 +22,7 @@ func TestOneOfTenIsPrunedAtOnce(t *testing.T) {
 	gone := time.Since(start)
 	status := awaitApplied(t, namespace, "apps", pruned)
 	t.Logf("one of ten was gone %s after the push, and the source ready after %s", gone.Round(10*time.Millisecond), time.Since(start).Round(10*time.Millisecond))
+	t.Logf("the guard took %s of it, from the refusal to the deletion", held(t, namespace, start).Round(time.Millisecond))
 	if status.Prune != nil || status.Applications != 9 {
 		t.Errorf("after the prune the status says %+v", status)
 	}

@@ -3,6 +3,7 @@ package pruneguard_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +155,32 @@ func awaitApplications(t *testing.T, namespace string, count int) {
 // counted by code.
 func deletions(t *testing.T, namespace string, since time.Time) map[int32]int {
 	t.Helper()
+	codes := map[int32]int{}
+	for _, write := range attempts(t, namespace, since) {
+		codes[write.Code]++
+	}
+	return codes
+}
+
+// held is the time from the first deletion that was refused to the first that was not.
+func held(t *testing.T, namespace string, since time.Time) time.Duration {
+	t.Helper()
+	var refused time.Time
+	for _, write := range attempts(t, namespace, since) {
+		switch {
+		case write.Code == http.StatusForbidden && refused.IsZero():
+			refused = write.Time
+		case write.Code == http.StatusOK:
+			return write.Time.Sub(refused)
+		}
+	}
+	t.Error("nothing was deleted")
+	return 0
+}
+
+// attempts are the deletions of applications that a tenant's git account asked for.
+func attempts(t *testing.T, namespace string, since time.Time) []embedded.Write {
+	t.Helper()
 	account := fmt.Sprintf("system:serviceaccount:%s:%s", namespace, names.GitAccount(namespace))
 	writes, err := cluster.Writes(since, func(w embedded.Write) bool {
 		return w.Verb == "delete" && w.Group == stamp.ApplicationsGroup && w.User == account
@@ -161,11 +188,7 @@ func deletions(t *testing.T, namespace string, since time.Time) map[int32]int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes := map[int32]int{}
-	for _, write := range writes {
-		codes[write.Code]++
-	}
-	return codes
+	return writes
 }
 
 // kustomization reads that of a source.

@@ -17,7 +17,7 @@ import (
 // Kustomization that applied it: what is no longer in the repository goes, as far as the
 // prune guard lets it. The Kustomization is read from the API server: a cache could still
 // have the revision before, and what was granted for that.
-func (a *applications) deletedByGit(ctx context.Context, _ admission.Request, edit verdict.Edit) admission.Response {
+func (a *applications) deletedByGit(ctx context.Context, request admission.Request, edit verdict.Edit) admission.Response {
 	key, _ := edit.Owner()
 	owner := &kustomizev1.Kustomization{}
 	switch err := a.uncached.Get(ctx, key, owner); {
@@ -27,7 +27,7 @@ func (a *applications) deletedByGit(ctx context.Context, _ admission.Request, ed
 		return admission.Errored(http.StatusInternalServerError, fmt.Errorf("cannot read Kustomization %s: %w", key, err))
 	}
 	refusal := pruneguard.Refusal(owner, pruneguard.Application{
-		Namespace: edit.Old.GetNamespace(), Name: edit.Old.GetName(), Kind: edit.Old.GetKind(),
+		Namespace: edit.Old.GetNamespace(), Name: edit.Old.GetName(), Kind: request.Kind.Kind,
 	})
 	if refusal != "" {
 		return admission.Denied(refusal)
