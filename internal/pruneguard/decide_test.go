@@ -227,18 +227,21 @@ func TestStatusOfAnOlderRevisionDoesNotBlock(t *testing.T) {
 
 // TestUnhealthySourceIsCountedByWhatItHas, not by what it had when it was healthy last.
 func TestUnhealthySourceIsCountedByWhatItHas(t *testing.T) {
-	s := newSetup(t, 3)
-	s.flux("r2", names(0, 20)...)
-	s.k.Status.LastAppliedRevision = "r1"
-	setReady(s.k, metav1.ConditionFalse, meta.HealthCheckFailedReason, "timeout")
-	s.quiet(s.operator())
-	s.flux("r3", names(5, 20)...)
-	s.granted(s.operator())
-	s.flux("r3", names(5, 20)...)
-	s.k.Status.LastAppliedRevision = "r1"
-	setReady(s.k, metav1.ConditionFalse, meta.HealthCheckFailedReason, "timeout")
-	s.quiet(s.operator())
-	s.left(15)
+	for _, reason := range []string{meta.HealthCheckFailedReason, meta.HealthCheckCanceledReason} {
+		s := newSetup(t, 3)
+		unhealthy := func() {
+			s.k.Status.LastAppliedRevision = "r1"
+			setReady(s.k, metav1.ConditionFalse, reason, "timeout")
+			s.quiet(s.operator())
+		}
+		s.flux("r2", names(0, 20)...)
+		unhealthy()
+		s.flux("r3", names(5, 20)...)
+		s.granted(s.operator())
+		s.flux("r3", names(5, 20)...)
+		unhealthy()
+		s.left(15)
+	}
 }
 
 // TestReportThatIsCutOffIsNotGranted: 300 refusals do not fit into a condition.
