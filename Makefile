@@ -39,13 +39,17 @@ test-kind: ## Run the tests on a kind cluster.
 fuzz: ## Look for a Kustomization that admission lets run as another tenant (FUZZTIME=).
 	go test -run '^$$' -fuzz FuzzNothingRunsAsAnother -fuzztime=$(FUZZTIME) ./internal/admission
 
+.PHONY: bench
+bench: ## Measure how long the admission webhook takes, at 200 requests a second.
+	go run ./bench/webhook
+
 .PHONY: lint
 lint: ## Check the code with gofmt, go vet and golangci-lint.
 	@hack/lint
 
 .PHONY: gofmt
 gofmt: ## Format the code.
-	gofmt -w -s api cmd controllers e2e internal templates
+	gofmt -w -s api bench cmd controllers e2e internal templates
 
 .PHONY: generate
 generate: ## Generate deepcopy functions, CRDs and roles.

@@ -15,13 +15,19 @@ import (
 	"github.com/cozystack/gitops-operator/internal/seal"
 )
 
-// ConditionType is the type of the condition on GitOpsParameters.
-const ConditionType = "ArtifactsSealed"
+// The conditions on GitOpsParameters.
+const (
+	// ConditionType says whether the artifacts are sealed.
+	ConditionType = "ArtifactsSealed"
+	// ContainedConditionType says whether source-controller is kept from what is internal.
+	ContainedConditionType = "SourcesContained"
+)
 
-// report writes the verdict into the status of GitOpsParameters where it changed, and
-// records an event where it is another one. Without that object there is nowhere to
-// write it; when somebody makes it, it is written.
-func (r *Reconciler) report(ctx context.Context, verdict seal.Verdict) error {
+// report writes verdicts, by the types of their conditions, into the status of
+// GitOpsParameters where they changed, and records an event for each that is another.
+// Without that object there is nowhere to write them; when somebody makes it, they are
+// written.
+func (r *Reconciler) report(ctx context.Context, verdicts map[string]seal.Verdict) error {
 	parameters := &gitopsv1.GitOpsParameters{}
 	if err := r.Client.Get(ctx, client.ObjectKey{Name: gitopsv1.GitOpsParametersName}, parameters); err != nil {
 		if client.IgnoreNotFound(err) == nil {
@@ -30,11 +36,19 @@ func (r *Reconciler) report(ctx context.Context, verdict seal.Verdict) error {
 		return fmt.Errorf("cannot read GitOpsParameters %s: %w", gitopsv1.GitOpsParametersName, err)
 	}
 	changed := parameters.DeepCopy()
-	was := apimeta.FindStatusCondition(parameters.Status.Conditions, ConditionType)
-	condition := metav1.Condition{
-		Type: ConditionType, Status: verdict.Status(), Reason: verdict.Reason, Message: verdict.Message, ObservedGeneration: parameters.Generation,
+	var news []string
+	written := false
+	for _, kind := range []string{ConditionType, ContainedConditionType} {
+		verdict := verdicts[kind]
+		was := apimeta.FindStatusCondition(parameters.Status.Conditions, kind)
+		written = apimeta.SetStatusCondition(&changed.Status.Conditions, metav1.Condition{
+			Type: kind, Status: verdict.Status(), Reason: verdict.Reason, Message: verdict.Message, ObservedGeneration: parameters.Generation,
+		}) || written
+		if was == nil || was.Status != verdict.Status() || was.Reason != verdict.Reason {
+			news = append(news, kind)
+		}
 	}
-	if !apimeta.SetStatusCondition(&changed.Status.Conditions, condition) {
+	if !written {
 		return nil
 	}
 	// With the resource version: conditions are a list, and others may write to it.
@@ -45,12 +59,16 @@ func (r *Reconciler) report(ctx context.Context, verdict seal.Verdict) error {
 		}
 		return fmt.Errorf("cannot write the status of GitOpsParameters %s: %w", parameters.Name, err)
 	}
-	if was == nil || was.Status != condition.Status || was.Reason != condition.Reason {
-		kind := corev1.EventTypeNormal
+	for _, condition := range news {
+		verdict, kind := verdicts[condition], corev1.EventTypeNormal
 		if !verdict.Sealed && verdict.Reason != gitopsv1.ReasonNoTenantGitOps {
 			kind = corev1.EventTypeWarning
 		}
-		r.Events.Eventf(changed, nil, kind, verdict.Reason, "Seal", "%s", eventText(verdict.Message))
+		action := "Seal"
+		if condition == ContainedConditionType {
+			action = "Contain"
+		}
+		r.Events.Eventf(changed, nil, kind, verdict.Reason, action, "%s", eventText(verdict.Message))
 	}
 	return nil
 }

@@ -9,6 +9,9 @@ package artifactseal
 // Where source-controller runs, and on which port it serves artifacts.
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch,namespace=cozy-fluxcd
 
+// Where the API server is, which source-controller must reach when it is contained.
+// +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=get;list;watch,namespace=default
+
 // The policies that seal the artifacts beside Flux; those of others there are read, since
 // they may open what these close.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch;delete,namespace=cozy-fluxcd

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,6 +32,9 @@ type Config struct {
 	// Interval is how often Cilium is looked at, whose kinds need not be served and so
 	// are not watched.
 	Interval time.Duration
+	// DNSNamespace and DNSPodLabels select the pods that answer DNS.
+	DNSNamespace string
+	DNSPodLabels map[string]string
 }
 
 // Reconciler seals the artifacts of Flux.
@@ -55,18 +60,31 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("cannot compute the seal of the artifacts: %w", err)
 	}
-	verdict := computed.Verdict
-	err = r.write(ctx, computed, snapshot)
-	switch {
-	case ctx.Err() != nil:
-		// That says nothing about the cluster.
-		return ctrl.Result{}, err
-	case errors.Is(err, apply.ErrNameTaken):
-		verdict = seal.Verdict{Reason: gitopsv1.ReasonNameTaken, Message: err.Error()}
-	case err != nil:
-		verdict = seal.Verdict{Reason: gitopsv1.ReasonStampFailed, Message: err.Error()}
+	contained, err := seal.ComputeEgress(snapshot)
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("cannot compute what contains source-controller: %w", err)
 	}
-	if err := errors.Join(err, r.report(ctx, verdict)); err != nil || snapshot.Tenants == 0 {
+	var errs []error
+	verdicts := map[string]seal.Verdict{}
+	for _, part := range []struct {
+		condition, label string
+		seal.Seal
+	}{{ConditionType, seal.LabelValue, computed}, {ContainedConditionType, seal.SourcesLabelValue, contained}} {
+		err := r.write(ctx, part.Seal, part.label, snapshot)
+		errs = append(errs, err)
+		verdicts[part.condition] = part.Verdict
+		switch {
+		case errors.Is(err, apply.ErrNameTaken):
+			verdicts[part.condition] = seal.Verdict{Reason: gitopsv1.ReasonNameTaken, Message: err.Error()}
+		case err != nil:
+			verdicts[part.condition] = seal.Verdict{Reason: gitopsv1.ReasonStampFailed, Message: err.Error()}
+		}
+	}
+	if ctx.Err() != nil {
+		// That says nothing about the cluster.
+		return ctrl.Result{}, errors.Join(errs...)
+	}
+	if err := errors.Join(append(errs, r.report(ctx, verdicts))...); err != nil || snapshot.Tenants == 0 {
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{RequeueAfter: r.Config.Interval}, nil
@@ -91,12 +109,31 @@ func (r *Reconciler) snapshot(ctx context.Context) (seal.Snapshot, error) {
 		return snapshot, fmt.Errorf("cannot list the NetworkPolicies in namespace %s: %w", r.Config.FluxNamespace, err)
 	}
 	snapshot.Policies = policies.Items
+	if snapshot.Egress, err = r.egress(ctx); err != nil {
+		return snapshot, err
+	}
 	snapshot.CiliumCRD, err = r.ciliumCRD(ctx)
 	return snapshot, err
 }
 
-// write applies what has to be there, and deletes what has not.
-func (r *Reconciler) write(ctx context.Context, computed seal.Seal, snapshot seal.Snapshot) error {
+// egress reads what an admin asks for, and what source-controller needs.
+func (r *Reconciler) egress(ctx context.Context) (seal.Egress, error) {
+	egress := seal.Egress{DNSNamespace: r.Config.DNSNamespace, DNSPodLabels: r.Config.DNSPodLabels}
+	parameters := &gitopsv1.GitOpsParameters{}
+	if err := r.Client.Get(ctx, client.ObjectKey{Name: gitopsv1.GitOpsParametersName}, parameters); client.IgnoreNotFound(err) != nil {
+		return egress, fmt.Errorf("cannot read GitOpsParameters %s: %w", gitopsv1.GitOpsParametersName, err)
+	}
+	egress.Mode, egress.AllowedNetworks = parameters.Spec.SourceEgress.Mode, parameters.Spec.SourceEgress.AllowedNetworks
+	var slicesOfAPI discoveryv1.EndpointSliceList
+	if err := r.Client.List(ctx, &slicesOfAPI, client.InNamespace(metav1.NamespaceDefault), client.MatchingLabels{discoveryv1.LabelServiceName: platform.APIServerService}); err != nil {
+		return egress, fmt.Errorf("cannot list the endpoints of the API server: %w", err)
+	}
+	egress.APIServer = platform.APIServerAddresses(slicesOfAPI.Items)
+	return egress, nil
+}
+
+// write applies what has to be there, and deletes what carries the label and has not.
+func (r *Reconciler) write(ctx context.Context, computed seal.Seal, label string, snapshot seal.Snapshot) error {
 	wanted := map[string]bool{}
 	var errs []error
 	for _, obj := range computed.Objects {
@@ -108,11 +145,11 @@ func (r *Reconciler) write(ctx context.Context, computed seal.Seal, snapshot sea
 		return errors.Join(errs...)
 	}
 	for i := range snapshot.Policies {
-		if policy := &snapshot.Policies[i]; policy.Labels[seal.Label] == seal.LabelValue && policy.Labels[apply.ManagedByLabel] == apply.FieldManager && !wanted[policy.Name] {
+		if policy := &snapshot.Policies[i]; policy.Labels[seal.Label] == label && policy.Labels[apply.ManagedByLabel] == apply.FieldManager && !wanted[policy.Name] {
 			errs = append(errs, r.Applier.Delete(ctx, policy))
 		}
 	}
-	if snapshot.CiliumCRD != nil {
+	if label == seal.LabelValue && snapshot.CiliumCRD != nil {
 		errs = append(errs, r.deleteClusterwide(ctx, wanted))
 	}
 	return errors.Join(errs...)

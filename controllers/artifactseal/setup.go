@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -37,6 +38,7 @@ func SetupWithManager(mgr ctrl.Manager, config Config) error {
 		Watches(&gitopsv1.GitOpsParameters{}, theSeal, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&appsv1.Deployment{}, theSeal, builder.WithPredicates(besideFlux, predicate.GenerationChangedPredicate{})).
 		Watches(&networkingv1.NetworkPolicy{}, theSeal, builder.WithPredicates(besideFlux)).
+		Watches(&discoveryv1.EndpointSlice{}, theSeal).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("cannot set the controller of the artifact seal up: %w", err)

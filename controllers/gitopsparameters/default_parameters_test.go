@@ -20,7 +20,7 @@ func TestThereAreAlwaysParameters(t *testing.T) {
 	first := harness.WithOperator(t, cluster, harness.Config())
 	created := awaitParameters(t)
 	if spec := created.Spec; !slices.Equal(spec.AdminGroups, gitopsv1.DefaultAdminGroups()) || len(spec.AllowedHosts) != 0 || spec.AllowSubmodules ||
-		spec.MinInterval.Duration.String() != "30s" || spec.MaxTimeout.Duration.String() != "5m0s" {
+		spec.MinInterval.Duration.String() != "30s" || spec.MaxTimeout.Duration.String() != "5m0s" || spec.MaxSources != gitopsv1.DefaultMaxSources {
 		t.Errorf("the parameters are %+v", spec)
 	}
 	remove(t)

@@ -50,15 +50,12 @@ func CacheOptions(config Config) cache.Options {
 			&appsv1.Deployment{}:          {Namespaces: besideFlux},
 			&discoveryv1.EndpointSlice{}: {
 				Namespaces: map[string]cache.Config{metav1.NamespaceDefault: {}},
-				Label:      labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: apiServerService}),
+				Label:      labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: platform.APIServerService}),
 			},
 			&rbacv1.ClusterRole{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, platform.TenantAdminRole)},
 		},
 	}
 }
-
-// apiServerService is the Service, in namespace default, of the API server.
-const apiServerService = "kubernetes"
 
 // UncachedObjects are the kinds that are read one at a time from the API server.
 func UncachedObjects() []client.Object {

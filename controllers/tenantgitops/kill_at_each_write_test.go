@@ -156,7 +156,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if left := leftovers(t, namespace); len(left) > 0 {
+		if left := harness.Leftovers(t, cluster.Client, namespace); len(left) > 0 {
 			t.Errorf("killed at write %d of the teardown: left behind: %v", n, left)
 		}
 		if !exists(t, fixtures.Application("Postgres", namespace, "db")) {

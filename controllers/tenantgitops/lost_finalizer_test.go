@@ -47,7 +47,7 @@ func TestTenantGitOpsThatLostItsFinalizerIsTakenDown(t *testing.T) {
 	harness.AwaitGone(t, cluster.Client, namespace)
 	for _, name := range []string{tenant, going} {
 		harness.Await(t, "nothing of "+name+" to be left", func(context.Context) (bool, string) {
-			left := leftovers(t, name)
+			left := harness.Leftovers(t, cluster.Client, name)
 			return len(left) == 0, strings.Join(left, ", ")
 		})
 	}

@@ -26,7 +26,7 @@ func expectNothingStamped(t *testing.T, namespace, reason, mend string) {
 		t.Errorf("the TenantGitOps is not stalled: %+v", tenant.Status.Conditions)
 	}
 	harness.AwaitCondition(t, cluster.Client, namespace, metav1.ConditionFalse, mend)
-	if left := leftovers(t, namespace); len(left) > 0 {
+	if left := harness.Leftovers(t, cluster.Client, namespace); len(left) > 0 {
 		t.Errorf("stamped all the same: %v", left)
 	}
 }

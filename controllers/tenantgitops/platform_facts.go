@@ -188,10 +188,10 @@ func (r *platformReader) unknownFields(facts *platformFacts, obj client.Object) 
 
 func (r *platformReader) readNetwork(ctx context.Context, facts *platformFacts) error {
 	var slicesOfAPI discoveryv1.EndpointSliceList
-	if err := r.client.List(ctx, &slicesOfAPI, client.InNamespace(metav1.NamespaceDefault), client.MatchingLabels{discoveryv1.LabelServiceName: apiServerService}); err != nil {
+	if err := r.client.List(ctx, &slicesOfAPI, client.InNamespace(metav1.NamespaceDefault), client.MatchingLabels{discoveryv1.LabelServiceName: platform.APIServerService}); err != nil {
 		return fmt.Errorf("cannot list the endpoints of the API server: %w", err)
 	}
-	facts.network.APIServer = apiServerAddresses(slicesOfAPI.Items)
+	facts.network.APIServer = platform.APIServerAddresses(slicesOfAPI.Items)
 	if len(facts.network.APIServer) == 0 {
 		return errors.New("cannot find the API server's addresses: the Service default/kubernetes has no endpoints")
 	}
@@ -204,26 +204,6 @@ func (r *platformReader) readNetwork(ctx context.Context, facts *platformFacts) 
 		facts.network.Artifacts.NodeAddresses = nodeAddresses(nodes.Items)
 	}
 	return nil
-}
-
-func apiServerAddresses(list []discoveryv1.EndpointSlice) []netip.AddrPort {
-	var addresses []netip.AddrPort
-	for _, slice := range list {
-		for _, port := range slice.Ports {
-			if port.Port == nil {
-				continue
-			}
-			for _, endpoint := range slice.Endpoints {
-				for _, text := range endpoint.Addresses {
-					if address, err := netip.ParseAddr(text); err == nil {
-						addresses = append(addresses, netip.AddrPortFrom(address, uint16(*port.Port))) //nolint:gosec // G115: the API server lets no other number pass for a port
-					}
-				}
-			}
-		}
-	}
-	slices.SortFunc(addresses, netip.AddrPort.Compare)
-	return slices.Compact(addresses)
 }
 
 func nodeAddresses(nodes []corev1.Node) []netip.Addr {

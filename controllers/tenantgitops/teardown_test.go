@@ -8,8 +8,6 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -47,24 +45,6 @@ func exists(t *testing.T, obj client.Object) bool {
 	return err == nil
 }
 
-// leftovers lists what is stamped for a tenant and still there.
-func leftovers(t *testing.T, namespace string) []string {
-	t.Helper()
-	var left []string
-	for _, list := range []client.ObjectList{
-		&corev1.ServiceAccountList{}, &rbacv1.RoleList{}, &rbacv1.RoleBindingList{},
-		&appsv1.DeploymentList{}, &networkingv1.NetworkPolicyList{}, &corev1.PodList{}, &kustomizev1.KustomizationList{},
-	} {
-		if err := cluster.Client.List(t.Context(), list, client.MatchingLabels{stamp.TenantLabel: namespace}); err != nil {
-			t.Fatal(err)
-		}
-		for _, obj := range items(t, list) {
-			left = append(left, fmt.Sprintf("%T %s", obj, client.ObjectKeyFromObject(obj)))
-		}
-	}
-	return left
-}
-
 func TestDeletedTenantGitOpsLeavesTheApplications(t *testing.T) {
 	harness.WithOperator(t, cluster, harness.Config())
 	git := harness.NewGitServer(t)
@@ -76,7 +56,7 @@ func TestDeletedTenantGitOpsLeavesTheApplications(t *testing.T) {
 	if !exists(t, fixtures.Application("Postgres", "tenant-leave", "db")) {
 		t.Error("the application is gone")
 	}
-	if left := leftovers(t, "tenant-leave"); len(left) > 0 {
+	if left := harness.Leftovers(t, cluster.Client, "tenant-leave"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -28,7 +28,7 @@ func TestReinstalledCRDDeletesNothingOfATenants(t *testing.T) {
 		t.Fatal(err)
 	}
 	harness.AwaitGone(t, cluster.Client, crd)
-	if left := leftovers(t, "tenant-reinstall"); len(left) > 0 {
+	if left := harness.Leftovers(t, cluster.Client, "tenant-reinstall"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 	// It may well be killed now: its kind is gone.

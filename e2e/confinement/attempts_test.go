@@ -187,7 +187,7 @@ func attempts() []attempt {
 		create("write a source of another name", `{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {namespace: tenant-robbed, name: theft}, spec: {interval: 1m, url: "https://example.org/a"}}`),
 		create("write a source as the operator does", `{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {namespace: tenant-robbed, name: gitops-theft}, spec: {interval: 1m, url: "https://example.org/a"}}`),
 		patch("change the spec of a TenantGitOps", tenantGitOps(), `{"spec":{"suspend":true}}`),
-		attempt{"write an application in a tenant it is bound into", func(ctx context.Context, c client.Client) error {
+		{"write an application in a tenant it is bound into", func(ctx context.Context, c client.Client) error {
 			return c.Create(ctx, fixtures.Application("Postgres", tenant, "theft"), client.DryRunAll)
 		}},
 	}

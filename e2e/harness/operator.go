@@ -105,6 +105,8 @@ type Operator struct {
 	Webhooks *webhook.Options
 	// Probes is the address that its probes are served at.
 	Probes string
+	// Elected is closed when it has become the leader of several.
+	Elected <-chan struct{}
 
 	cancel context.CancelFunc
 	// done is closed when the operator has ended, with err.
@@ -159,10 +161,10 @@ func StartWith(ctx context.Context, c *embedded.Cluster, config tenantgitops.Con
 		return nil, err
 	}
 	running, cancel := context.WithCancel(context.Background())
-	o := &Operator{Webhooks: options.Webhook, Probes: options.HealthAddress, cancel: cancel, done: make(chan struct{})}
+	o := &Operator{Webhooks: options.Webhook, Probes: options.HealthAddress, Elected: mgr.Elected(), cancel: cancel, done: make(chan struct{})}
 	rotate := func(context.Context) error { return nil }
 	if options.Webhook != nil && !settings.WithoutRotation {
-		rotation, err := newRotation(ctx, c, config)
+		rotation, err := NewRotation(ctx, c, config)
 		if err != nil {
 			cancel()
 			return nil, err

@@ -142,8 +142,8 @@ func webhookOptions(ctx context.Context, c *embedded.Cluster, config tenantgitop
 	}, nil
 }
 
-// newRotation is what "gitops-operator certificates" runs, as its own account.
-func newRotation(ctx context.Context, c *embedded.Cluster, config tenantgitops.Config) (*certs.Rotation, error) {
+// NewRotation is what "gitops-operator certificates" runs, as its own account.
+func NewRotation(ctx context.Context, c *embedded.Cluster, config tenantgitops.Config) (*certs.Rotation, error) {
 	account, err := c.ServiceAccountConfig(ctx, config.Stamp.OperatorNamespace, CertificatesAccount)
 	if err != nil {
 		return nil, err

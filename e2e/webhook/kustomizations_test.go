@@ -1,8 +1,6 @@
 package webhook_test
 
 import (
-	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +17,6 @@ import (
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/harness"
-	"github.com/cozystack/gitops-operator/internal/certs"
 )
 
 const shard = "sharding.fluxcd.io/key"
@@ -146,75 +143,4 @@ func TestOnlyWhatItAnswersForStopsWithIt(t *testing.T) {
 		t.Errorf("the finalizer cannot be taken off: %v", err)
 	}
 	harness.AwaitGone(t, cluster.Client, held)
-}
-
-// TestCertificatesRotateUnderRequests lets both certificates live seconds.
-func TestCertificatesRotateUnderRequests(t *testing.T) {
-	first := harness.WithOperator(t, cluster, harness.Config())
-	tenant := harness.NewTenant(t, cluster.Client, "tenant-rotated")
-	user := tenantUser(t, tenant)
-	switchOn(t, tenant)
-	stop(t, first)
-	secret := &corev1.Secret{}
-	if err := cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: "cozy-gitops", Name: "gitops-operator-webhook-certificates"}, secret); err != nil {
-		t.Fatal(err)
-	}
-	secret.Data = nil
-	if err := cluster.Client.Update(t.Context(), secret); err != nil {
-		t.Fatal(err)
-	}
-	second := startOperator(t, harness.Settings{Rotate: func(rotation *certs.Rotation) {
-		rotation.Lives = certs.Lives{Authority: 24 * time.Second, Serving: 6 * time.Second}
-	}})
-	second.AwaitReady(t)
-	authorities, servings := map[string]bool{}, map[string]bool{}
-	count := 0
-	harness.Await(t, "a second authority", func(ctx context.Context) (bool, string) {
-		count++
-		if err := user.Create(ctx, kustomization(tenant, fmt.Sprintf("at-%d", count))); err != nil {
-			t.Errorf("request %d failed: %v", count, err)
-		}
-		if err := cluster.Client.Get(ctx, client.ObjectKeyFromObject(secret), secret); err != nil {
-			return false, err.Error()
-		}
-		authorities[string(secret.Data[certs.AuthorityKey])] = true
-		servings[string(secret.Data[certs.ServingCertificate])] = true
-		return len(authorities) > 1 && len(servings) > 4, fmt.Sprintf("%d authorities, %d certificates", len(authorities), len(servings))
-	})
-	t.Logf("%d requests, %d authorities, %d certificates", count, len(authorities), len(servings))
-}
-
-// TestNotReadyUntilTrusted puts in a bundle that covers nothing, and forbids the repair.
-func TestNotReadyUntilTrusted(t *testing.T) {
-	role := &rbacv1.ClusterRole{}
-	if err := cluster.Client.Get(t.Context(), client.ObjectKey{Name: "gitops-operator-certificates"}, role); err != nil {
-		t.Fatal(err)
-	}
-	verbs := func(list ...string) {
-		t.Helper()
-		role.Rules[0].Verbs = list
-		if err := cluster.Client.Update(t.Context(), role); err != nil {
-			t.Fatal(err)
-		}
-	}
-	verbs("get")
-	t.Cleanup(func() {
-		role.Rules[0].Verbs = []string{"get", "patch"}
-		_ = cluster.Client.Update(context.Background(), role)
-	})
-	configuration, err := liveConfiguration(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	configuration.Webhooks[0].ClientConfig.CABundle = nil
-	if err := cluster.Client.Update(t.Context(), configuration); err != nil {
-		t.Fatal(err)
-	}
-	o := startOperator(t, harness.Settings{})
-	harness.Await(t, "the operator not to be trusted", func(ctx context.Context) (bool, string) {
-		err := o.Ready(ctx, "webhook-trusted")
-		return err != nil && strings.Contains(err.Error(), "500"), fmt.Sprint(err)
-	})
-	verbs("get", "patch")
-	o.AwaitReady(t)
 }

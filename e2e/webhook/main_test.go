@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/fluxcd/pkg/runtime/logger"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,7 +13,6 @@ import (
 	"github.com/cozystack/gitops-operator/e2e/embedded"
 	"github.com/cozystack/gitops-operator/e2e/harness"
 	"github.com/cozystack/gitops-operator/internal/operator"
-	"github.com/cozystack/gitops-operator/internal/webhook"
 )
 
 // root leads from this package to the repository.
@@ -33,12 +31,6 @@ func TestMain(m *testing.M) {
 		// What the webhook holds, it holds by itself.
 		return harness.RemovePolicies(ctx, c, root)
 	}))
-}
-
-func liveConfiguration(ctx context.Context) (*admissionregistrationv1.MutatingWebhookConfiguration, error) {
-	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{}
-	err := cluster.Client.Get(ctx, client.ObjectKey{Name: webhook.ConfigurationName}, configuration)
-	return configuration, err
 }
 
 // startOperator runs an operator until the test's end, or until it is stopped.

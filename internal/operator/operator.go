@@ -112,6 +112,8 @@ func New(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
 		FluxNamespace:        options.TenantGitOps.FluxNamespace,
 		ControllersNamespace: options.TenantGitOps.Stamp.ControllersNamespace,
 		Interval:             options.TenantGitOps.PlatformTTL,
+		DNSNamespace:         options.TenantGitOps.DNSNamespace,
+		DNSPodLabels:         options.TenantGitOps.DNSPodLabels,
 	}); err != nil {
 		return nil, err
 	}

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// NodesPolicy and PodsPolicy are the names of the clusterwide policies: what the
-	// nodes take in, and what pods may open.
+	// NodesPolicy is the name of the clusterwide policy on what the nodes take in.
 	NodesPolicy = "gitops-artifacts-nodes"
-	PodsPolicy  = "gitops-artifacts-pods"
+	// PodsPolicy is the name of that on what pods may open.
+	PodsPolicy = "gitops-artifacts-pods"
 	// CiliumPolicyCRD is the name of the CRD of their kind.
 	CiliumPolicyCRD = "ciliumclusterwidenetworkpolicies.cilium.io"
 )

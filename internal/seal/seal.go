@@ -39,6 +39,8 @@ type Snapshot struct {
 	Policies []networkingv1.NetworkPolicy
 	// CiliumCRD is that of Cilium's clusterwide policies, nil where they are not served.
 	CiliumCRD *apiextensionsv1.CustomResourceDefinition
+	// Egress is what source-controller must reach.
+	Egress Egress
 }
 
 // Seal is what has to be there, and what that comes to.

@@ -7,15 +7,15 @@ import (
 // GitOpsParametersName is the only name a GitOpsParameters may have.
 const GitOpsParametersName = "gitops"
 
+// DefaultMaxSources is how many sources a tenant's namespace may have where the admin
+// does not say.
+const DefaultMaxSources = 20
+
 // DefaultAdminGroups are the AdminGroups of a GitOpsParameters that names none: the API
 // server's own group of cluster-admins, and the one that kubeadm's admin.conf belongs to.
 func DefaultAdminGroups() []string {
 	return []string{"system:masters", "kubeadm:cluster-admins"}
 }
-
-// DefaultMaxSources is how many sources a tenant's namespace may have where the admin
-// does not say.
-const DefaultMaxSources = 20
 
 // GitOpsParametersSpec is what the platform's admin decides for all tenants. The
 // admission policies read it; a change counts from the next write on.
@@ -73,11 +73,53 @@ type GitOpsParametersSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	MaxSources int32 `json:"maxSources,omitempty"`
+
+	// SourceEgress contains what source-controller, which fetches for all tenants, may
+	// reach, where it is a pod of the pod network.
+	// +optional
+	// +kubebuilder:default={}
+	SourceEgress SourceEgress `json:"sourceEgress,omitzero"`
+}
+
+// SourceEgressMode says what source-controller may reach.
+//
+// +kubebuilder:validation:Enum=Open;PublicOnly
+type SourceEgressMode string
+
+const (
+	// SourceEgressOpen leaves it as it is.
+	SourceEgressOpen SourceEgressMode = "Open"
+	// SourceEgressPublicOnly leaves it the public internet, and what it needs.
+	SourceEgressPublicOnly SourceEgressMode = "PublicOnly"
+)
+
+// SourceEgress is what source-controller may reach. Admission sees the host of a url, and
+// neither what the name resolves to nor where the server redirects.
+//
+//	sourceEgress:
+//	  mode: PublicOnly
+//	  allowedNetworks: [10.20.0.0/24]   # where git.acme.internal is
+type SourceEgress struct {
+	// Mode is Open, or PublicOnly: the public internet, DNS, the API server and Flux's own
+	// pods, and allowedNetworks. It holds for the platform's own sources as well, so list
+	// the networks that they are fetched from.
+	// +optional
+	// +kubebuilder:default=Open
+	Mode SourceEgressMode `json:"mode,omitempty"`
+
+	// AllowedNetworks are the internal address blocks that may be reached all the same.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:items:MaxLength=43
+	// +kubebuilder:validation:items:XValidation:rule="isCIDR(self)",message="write an address block, such as 10.20.0.0/24"
+	AllowedNetworks []string `json:"allowedNetworks,omitempty"`
 }
 
 // GitOpsParametersStatus tells the platform's admin what holds and what does not.
 type GitOpsParametersStatus struct {
-	// Conditions: ArtifactsSealed says whether artifacts can be read by strangers.
+	// Conditions: ArtifactsSealed says whether artifacts can be read by strangers,
+	// SourcesContained whether a source may lead to an internal address.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -91,6 +133,7 @@ type GitOpsParametersStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster,path=gitopsparameters,singular=gitopsparameters
 // +kubebuilder:printcolumn:name="Sealed",type=string,JSONPath=`.status.conditions[?(@.type=="ArtifactsSealed")].status`
+// +kubebuilder:printcolumn:name="Contained",type=string,JSONPath=`.status.conditions[?(@.type=="SourcesContained")].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name == 'gitops'",message="there is one GitOpsParameters: set metadata.name to gitops"
 type GitOpsParameters struct {

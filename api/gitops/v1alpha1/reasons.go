@@ -79,3 +79,12 @@ const (
 	// ReasonNoTenantGitOps: nobody uses GitOps yet, so nothing is sealed.
 	ReasonNoTenantGitOps = "NoTenantGitOps"
 )
+
+// Reasons of the condition SourcesContained, beside those above, on GitOpsParameters.
+const (
+	// ReasonContainedByNetworkPolicy: source-controller reaches nothing internal but
+	// what it needs and what an admin allows.
+	ReasonContainedByNetworkPolicy = "ContainedByNetworkPolicy"
+	// ReasonEgressOpen: nobody asked for source-controller to be contained.
+	ReasonEgressOpen = "EgressOpen"
+)

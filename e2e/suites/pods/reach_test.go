@@ -11,6 +11,7 @@ import (
 
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/harness"
+	"github.com/cozystack/gitops-operator/e2e/kind"
 	"github.com/cozystack/gitops-operator/e2e/suites"
 )
 
@@ -27,6 +28,9 @@ const (
 func TestControllerReachesWhatItNeedsAndNothingElse(t *testing.T) {
 	t.Parallel()
 	const tenant, other = "tenant-reach", "tenant-reachb"
+	if err := stage.Cluster.ServeOutside(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	files := map[string]string{"db.yaml": fixtures.Postgres("db", "1Gi")}
 	_, commit := stage.Enable(t, tenant, files, nil)
 	_, otherCommit := stage.Enable(t, other, files, nil)
@@ -55,6 +59,7 @@ func TestControllerReachesWhatItNeedsAndNothingElse(t *testing.T) {
 		"a pod of another namespace":            stranger.Address,
 		"a pod of its own namespace":            free.Address,
 		"the kubelet":                           suites.Address(node, kubeletPort),
+		"an address of the internet":            suites.Address(kind.Outside, kubeletPort),
 		"source-controller's metrics":           suites.Address(source, 8080),
 		"source-controller's probes":            suites.Address(source, 9440),
 		"the git server":                        "git-server.git-server.svc.cluster.local:8443",

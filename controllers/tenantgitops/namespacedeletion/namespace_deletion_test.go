@@ -1,4 +1,4 @@
-package tenantgitops_test
+package namespacedeletion_test
 
 import (
 	"context"
@@ -102,7 +102,7 @@ func deleteNamespaces(t *testing.T, git *gitserver.Server, namespaces []string, 
 	}
 	for _, namespace := range namespaces {
 		harness.Await(t, "nothing of "+namespace+" to be left", func(context.Context) (bool, string) {
-			left := leftovers(t, namespace)
+			left := harness.Leftovers(t, cluster.Client, namespace)
 			return len(left) == 0, strings.Join(left, ", ")
 		})
 	}

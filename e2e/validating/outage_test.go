@@ -1,0 +1,94 @@
+package validating_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cozystack/gitops-operator/e2e/fixtures"
+	"github.com/cozystack/gitops-operator/e2e/harness"
+)
+
+// TestOutageStopsOnlyEditsOfWhatGitManages writes while nobody answers.
+func TestOutageStopsOnlyEditsOfWhatGitManages(t *testing.T) {
+	o := harness.WithOperator(t, cluster, harness.Config())
+	const tenant = "tenant-nobody"
+	repository, db := fromGit(t, tenant)
+	person := tenantAdmin(t, tenant)
+	mayEdit(t, person, tenant)
+	if err := o.Stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	if err := edits["merge patch"](t.Context(), person, db); err == nil {
+		t.Error("an edit of what git manages passed while nobody answered")
+	}
+	own := fixtures.Application("Postgres", tenant, "own")
+	own.Object["spec"] = map[string]any{"size": "1Gi"}
+	wantPassed(t, "creation", person.Create(t.Context(), own.DeepCopy()))
+	wantFree(t, person, own)
+	wantPassed(t, "a cluster-admin", edits["merge patch"](t.Context(), cluster.Client, db))
+	wantPassed(t, "the end of namespaces", account(t, "kube-system", "namespace-controller").Delete(t.Context(), fixtures.Application("Bucket", tenant, "files")))
+
+	harness.Commit(t, repository, map[string]string{"apps/db.yaml": fixtures.Postgres("db", "3Gi")})
+	requestFetch(t, tenant)
+	harness.Await(t, "git to apply while nobody answers", func(context.Context) (bool, string) {
+		size := size(t, db)
+		return size == "3Gi", size
+	})
+	// A bucket that is back is a second sign that git goes on.
+	harness.AwaitExists(t, cluster.Client, fixtures.Application("Bucket", tenant, "files"))
+}
+
+// TestFinalizersComeOffWhileNobodyAnswers ends an application that git manages and
+// somebody's controller holds.
+func TestFinalizersComeOffWhileNobodyAnswers(t *testing.T) {
+	o := harness.WithOperator(t, cluster, harness.Config())
+	const tenant = "tenant-held"
+	_, db := fromGit(t, tenant)
+	person := tenantAdmin(t, tenant)
+	mayEdit(t, person, tenant)
+	patch := func(content string) error {
+		return person.Patch(t.Context(), db.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(content)))
+	}
+	wantPassed(t, "a finalizer", patch(`{"metadata":{"finalizers":["example.org/held"]}}`))
+	wantPassed(t, "deletion by a cluster-admin", cluster.Client.Delete(t.Context(), db.DeepCopy()))
+	if err := o.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	uid := uidOf(t, db)
+	wantPassed(t, "the finalizer comes off", patch(`{"metadata":{"finalizers":null}}`))
+	harness.Await(t, "the end of the database", func(ctx context.Context) (bool, string) {
+		// Git may have made the next one already.
+		live := db.DeepCopy()
+		err := cluster.Client.Get(ctx, client.ObjectKeyFromObject(db), live)
+		return client.IgnoreNotFound(err) == nil && live.GetUID() != uid, fmt.Sprint(err)
+	})
+}
+
+func uidOf(t *testing.T, application *unstructured.Unstructured) types.UID {
+	t.Helper()
+	live := application.DeepCopy()
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(application), live); err != nil {
+		t.Fatal(err)
+	}
+	return live.GetUID()
+}
+
+// requestFetch asks source-controller itself, as `flux reconcile source` would.
+func requestFetch(t *testing.T, namespace string) {
+	t.Helper()
+	source := &sourcev1.GitRepository{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "gitops-shop"}}
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, meta.ReconcileRequestAnnotation, time.Now().Format(time.RFC3339Nano))
+	if err := cluster.Client.Patch(t.Context(), source, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		t.Fatal(err)
+	}
+}
