@@ -23,6 +23,7 @@ import (
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/apply"
+	"github.com/cozystack/gitops-operator/internal/pruneguard"
 	"github.com/cozystack/gitops-operator/internal/tenancy"
 )
 
@@ -125,6 +126,8 @@ type pass struct {
 	live *live
 	// problems are the sources that cannot be reconciled as they are, by name.
 	problems map[string]problem
+	// prunes is what was decided of the deletions of each source, by name.
+	prunes map[string]pruneguard.Decision
 	// deployKeys and ageRecipient are public halves of generated keys.
 	deployKeys   map[string]string
 	ageRecipient string

@@ -48,6 +48,7 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 	if in.Named, in.Requested, err = p.checkNamed(ctx); err != nil {
 		return outcome{}, err
 	}
+	in.PruneGranted = p.guardPrunes()
 	if in.Stamped, err = p.stampable(in, facts); err != nil {
 		return outcome{}, err
 	}
@@ -63,6 +64,9 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 	}
 	refused, err := p.applySources(ctx, append(stack.Sources, stack.Kustomizations...))
 	if err != nil {
+		return outcome{}, err
+	}
+	if err := p.askToPrune(ctx); err != nil {
 		return outcome{}, err
 	}
 	if err := p.settleHeld(ctx); err != nil {

@@ -1,6 +1,8 @@
 package stamp
 
 import (
+	"maps"
+
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -27,18 +29,22 @@ func (b builder) sources(stack *Stack) error {
 			return err
 		}
 		requested := b.in.Requested[source.Name]
-		annotate(fetched, requested.Source)
-		annotate(kustomization, requested.Kustomization)
+		annotate(fetched, RequestedAnnotation, requested.Source)
+		annotate(kustomization, RequestedAnnotation, requested.Kustomization)
+		annotate(kustomization, PruneGrantedAnnotation, b.in.PruneGranted[source.Name])
 		stack.Sources = append(stack.Sources, fetched)
 		stack.Kustomizations = append(stack.Kustomizations, kustomization)
 	}
 	return nil
 }
 
-func annotate(obj client.Object, requested string) {
-	if requested != "" {
-		obj.SetAnnotations(map[string]string{RequestedAnnotation: requested})
+func annotate(obj client.Object, key, value string) {
+	if value == "" {
+		return
 	}
+	annotations := map[string]string{key: value}
+	maps.Copy(annotations, obj.GetAnnotations())
+	obj.SetAnnotations(annotations)
 }
 
 func (b builder) fetched(source gitopsv1.Source, variables templates.Variables) (client.Object, string, error) {

@@ -38,6 +38,9 @@ const (
 	ReasonNameTaken = "NameTaken"
 	// ReasonStampFailed: the API server refused an object. The message names it.
 	ReasonStampFailed = "StampFailed"
+	// ReasonPruneBlocked: a revision would delete more than half of a source's
+	// applications, and waits for confirmPrune.
+	ReasonPruneBlocked = "PruneBlocked"
 	// ReasonTerminating: the TenantGitOps, or a source of it, is being taken
 	// down; the message says what it waits for.
 	ReasonTerminating = "Terminating"
