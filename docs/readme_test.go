@@ -9,7 +9,7 @@ import (
 )
 
 // pages are those that a person reads from top to bottom.
-var pages = []string{"../README.md", "architecture.md", "security.md", "troubleshooting.md", "../e2e/kind/README.md"}
+var pages = []string{"../README.md", "architecture.md", "security.md", "performance.md", "troubleshooting.md", "../e2e/kind/README.md"}
 
 // TestLinksLeadSomewhere follows each link to a file or a heading.
 func TestLinksLeadSomewhere(t *testing.T) {

@@ -24,6 +24,7 @@ import (
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/apply"
+	"github.com/cozystack/gitops-operator/internal/pruneguard"
 	"github.com/cozystack/gitops-operator/internal/tenancy"
 )
 
@@ -128,6 +129,8 @@ type pass struct {
 	problems map[string]problem
 	// bound is how large an artifact may be.
 	bound resource.Quantity
+	// prunes is what was decided of the deletions of each source, by name.
+	prunes map[string]pruneguard.Decision
 	// deployKeys and ageRecipient are public halves of generated keys.
 	deployKeys   map[string]string
 	ageRecipient string

@@ -14,6 +14,7 @@ import (
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/names"
+	"github.com/cozystack/gitops-operator/internal/pruneguard"
 	"github.com/cozystack/gitops-operator/internal/stamp"
 )
 
@@ -51,6 +52,8 @@ type sourceInput struct {
 	kustomization *kustomizev1.Kustomization
 	controller    *gitopsv1.ControllerStatus
 	deployKey     string
+	// prune is what was decided of the source's deletions.
+	prune pruneguard.Decision
 	// before is what was said last; empty where the spec has changed since.
 	before gitopsv1.SourceStatus
 }
@@ -58,7 +61,9 @@ type sourceInput struct {
 // sourceStatus computes the status of a source: the first thing that is wrong
 // on the way from the repository to the cluster.
 func sourceStatus(in sourceInput) gitopsv1.SourceStatus {
-	status := gitopsv1.SourceStatus{Name: in.source.Name, DeployKey: in.deployKey}
+	status := gitopsv1.SourceStatus{
+		Name: in.source.Name, DeployKey: in.deployKey, Prune: in.prune.Prune, ConfirmedPrune: in.prune.Confirmed,
+	}
 	if in.fetched != nil && in.fetched.artifact != nil {
 		status.Revision = in.fetched.artifact.Revision
 		if in.fetched.artifact.Size != nil {
@@ -81,7 +86,7 @@ func sourceStatus(in sourceInput) gitopsv1.SourceStatus {
 // applyFailures are the reasons with which Flux ends an attempt to apply.
 var applyFailures = []string{
 	meta.ArtifactFailedReason, meta.BuildFailedReason, meta.ReconciliationFailedReason,
-	meta.PruneFailedReason, meta.HealthCheckFailedReason,
+	meta.PruneFailedReason, meta.HealthCheckFailedReason, gitopsv1.ReasonPruneBlocked,
 }
 
 // repeats says whether Flux is only doing again, at an interval, what it has done:
@@ -204,6 +209,10 @@ func (in sourceInput) applyVerdict() (metav1.ConditionStatus, string, string) {
 	case condition.Reason == meta.DependencyNotReadyReason:
 		// The failure, if there is one, is that of the dependency.
 		return metav1.ConditionUnknown, condition.Reason, condition.Message
+	case in.prune.Granted:
+		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, in.prune.Message(in.source.Name)
+	case in.prune.Blocked:
+		return metav1.ConditionFalse, gitopsv1.ReasonPruneBlocked, in.prune.Message(in.source.Name)
 	case isOnTheWay(condition):
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "applying the repository"
 	case condition.Status == metav1.ConditionFalse:

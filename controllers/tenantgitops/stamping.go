@@ -53,6 +53,7 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 		return outcome{}, err
 	}
 	in.Held = p.oversized()
+	in.PruneGranted = p.guardPrunes()
 	if in.Stamped, err = p.stampable(in, facts); err != nil {
 		return outcome{}, err
 	}
@@ -71,6 +72,9 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 		return outcome{}, err
 	}
 	if err := p.holdOthers(ctx, in.Stamped); err != nil {
+		return outcome{}, err
+	}
+	if err := p.askToPrune(ctx); err != nil {
 		return outcome{}, err
 	}
 	if err := p.settleHeld(ctx); err != nil {

@@ -58,6 +58,7 @@ func (p *pass) reportSources(status *gitopsv1.TenantGitOpsStatus) {
 			kustomization: p.live.kustomizations[names.FluxObject(source.Name)],
 			controller:    status.Controller,
 			deployKey:     p.deployKeys[source.Name],
+			prune:         p.prunes[source.Name],
 			before:        p.said[source.Name],
 		}))
 	}

@@ -85,6 +85,7 @@ var reaches = map[string]func(stamped) any{
 // their effect.
 var triedElsewhere = map[string]string{
 	"name":              "TestEveryFieldReachesFlux finds the Flux objects by it",
+	"confirmPrune":      "e2e/pruneguard",
 	"git.deployKey":     "TestDeployKey",
 	"git.knownHosts":    "TestDeployKey",
 	"decryption.ageKey": "TestDecryptionWithGeneratedKey",

@@ -1,6 +1,8 @@
 package stamp
 
 import (
+	"maps"
+
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -31,6 +33,7 @@ func (b builder) sources(stack *Stack) error {
 		annotate(fetched, RequestedAnnotation, requested.Source)
 		annotate(kustomization, RequestedAnnotation, requested.Kustomization)
 		b.holdOversized(source, fetched, kustomization)
+		annotate(kustomization, PruneGrantedAnnotation, b.in.PruneGranted[source.Name])
 		stack.Sources = append(stack.Sources, fetched)
 		stack.Kustomizations = append(stack.Kustomizations, kustomization)
 	}
@@ -41,11 +44,8 @@ func annotate(obj client.Object, key, value string) {
 	if value == "" {
 		return
 	}
-	annotations := obj.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[key] = value
+	annotations := map[string]string{key: value}
+	maps.Copy(annotations, obj.GetAnnotations())
 	obj.SetAnnotations(annotations)
 }
 

@@ -32,6 +32,9 @@ const (
 	// from a change of the spec (a person's request, the versions of Secrets).
 	// When it changes, Flux is asked.
 	RequestedAnnotation = "gitops.cozystack.io/requested"
+	// PruneGrantedAnnotation on a Kustomization lists what it may delete at one
+	// revision; without it, it may not delete more than two applications.
+	PruneGrantedAnnotation = "gitops.cozystack.io/prune-granted"
 	// RolloutPassedAnnotation on a Deployment is the digest with which it has been
 	// ready once, or with which it need not become ready, since it was not before.
 	RolloutPassedAnnotation = "gitops.cozystack.io/rollout-passed" //nolint:gosec // G101: it is to have passed, no password
@@ -61,6 +64,9 @@ type Input struct {
 	Requested map[string]Requested
 	// Held holds, for each source that may not fetch, the digest for oversize.HeldAnnotation.
 	Held map[string]string
+	// PruneGranted holds, for sources that may delete, the values for
+	// PruneGrantedAnnotation.
+	PruneGranted map[string]string
 }
 
 // NamedObjects are names of objects in the tenant's namespace.

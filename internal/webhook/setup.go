@@ -129,7 +129,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		}},
 	})
 	tenants := facts{cached: mgr.GetClient(), uncached: mgr.GetAPIReader(), tenancy: options.Tenancy}
-	server.Register(KustomizationsPath, &webhook.Admission{Handler: &kustomizations{facts: tenants}})
+	server.Register(KustomizationsPath, &webhook.Admission{Handler: &kustomizations{facts: tenants, operator: options.operator()}})
 	server.Register(ApplicationsPath, &webhook.Admission{Handler: &applications{facts: tenants}})
 	server.Register(SourcesPath, &webhook.Admission{Handler: newSources(tenants, options.operator())})
 	if err := mgr.Add(server); err != nil {

@@ -8,6 +8,9 @@ import (
 // GitOpsParametersName is the only name a GitOpsParameters may have.
 const GitOpsParametersName = "gitops"
 
+// DefaultMaxArtifactSize is how large an artifact may be where the admin does not say.
+const DefaultMaxArtifactSize = "50Mi"
+
 // DefaultMaxSources is how many sources a tenant's namespace may have where the admin
 // does not say.
 const DefaultMaxSources = 20
@@ -17,9 +20,6 @@ const DefaultMaxSources = 20
 func DefaultAdminGroups() []string {
 	return []string{"system:masters", "kubeadm:cluster-admins"}
 }
-
-// DefaultMaxArtifactSize is how large an artifact may be where the admin does not say.
-const DefaultMaxArtifactSize = "50Mi"
 
 // GitOpsParametersSpec is what the platform's admin decides for all tenants. The
 // admission policies read it; a change counts from the next write on.
@@ -69,6 +69,14 @@ type GitOpsParametersSpec struct {
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
 	MaxTimeout metav1.Duration `json:"maxTimeout,omitzero"`
 
+	// MaxArtifactSize is how large, packed, may be what a source in a tenant's namespace
+	// fetches. A larger one is suspended, until its url, ref or ignore changes or this is
+	// raised, which counts at once.
+	// +optional
+	// +kubebuilder:default="50Mi"
+	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="maxArtifactSize must be more than nothing, for example 50Mi"
+	MaxArtifactSize *resource.Quantity `json:"maxArtifactSize,omitempty"`
+
 	// MaxSources is how many GitRepositories and OCIRepositories a tenant's namespace may
 	// have, those of its TenantGitOps counted, before no other can be written there by hand.
 	// The sources of the TenantGitOps itself are always made.
@@ -77,14 +85,6 @@ type GitOpsParametersSpec struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	MaxSources int32 `json:"maxSources,omitempty"`
-
-	// MaxArtifactSize is how large, packed, may be what a source in a tenant's namespace
-	// fetches. A larger one is suspended, until its url, ref or ignore changes or this is
-	// raised, which counts at once.
-	// +optional
-	// +kubebuilder:default="50Mi"
-	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).isGreaterThan(quantity('0'))",message="maxArtifactSize must be more than nothing, for example 50Mi"
-	MaxArtifactSize *resource.Quantity `json:"maxArtifactSize,omitempty"`
 
 	// SourceEgress contains what source-controller, which fetches for all tenants, may
 	// reach, where it is a pod of the pod network.

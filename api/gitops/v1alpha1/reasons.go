@@ -41,6 +41,9 @@ const (
 	// ReasonArtifactTooLarge: what a source fetched is larger than the platform's admin
 	// allows, so the source is suspended. The message says the mend.
 	ReasonArtifactTooLarge = "ArtifactTooLarge"
+	// ReasonPruneBlocked: a revision would delete more than half of a source's
+	// applications, and waits for confirmPrune.
+	ReasonPruneBlocked = "PruneBlocked"
 	// ReasonTerminating: the TenantGitOps, or a source of it, is being taken
 	// down; the message says what it waits for.
 	ReasonTerminating = "Terminating"

@@ -88,6 +88,14 @@ type Source struct {
 	// +kubebuilder:default=true
 	Prune *bool `json:"prune,omitempty"`
 
+	// ConfirmPrune names the revision that may delete more than half of this
+	// source's applications, for example main@sha1:4c2f…. Until it is set to the
+	// revision that the status asks about, none of them is deleted. It counts
+	// once, and can stay: of another revision it says nothing.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	ConfirmPrune string `json:"confirmPrune,omitempty"`
+
 	// DeletionPolicy says what becomes of the applications when this source, or
 	// the TenantGitOps, is removed. Orphan (the default) leaves them running.
 	// +optional

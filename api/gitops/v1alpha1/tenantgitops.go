@@ -155,6 +155,14 @@ type SourceStatus struct {
 	// Applications is the number of applications that this source manages.
 	// +optional
 	Applications int64 `json:"applications"`
+	// Prune is there from the time that deletions of a revision were held up until
+	// the source is applied again.
+	// +optional
+	Prune *PruneStatus `json:"prune,omitempty"`
+	// ConfirmedPrune is the value of confirmPrune that has done its work. To
+	// confirm another prune of the same revision, remove it and set it again.
+	// +optional
+	ConfirmedPrune string `json:"confirmedPrune,omitempty"`
 	// DeployKey is the public key, in authorized_keys form, to enter at the git
 	// host as a read-only deploy key; only with git.deployKey: Generate.
 	// +optional
@@ -181,6 +189,21 @@ type UnmanagedObject struct {
 	// Suspended says that Flux leaves it alone.
 	// +optional
 	Suspended bool `json:"suspended,omitempty"`
+}
+
+// PruneStatus says what a revision would delete.
+type PruneStatus struct {
+	// Revision is the revision that would delete.
+	Revision string `json:"revision"`
+	// Applications is how many applications it would delete; where there are too
+	// many for Flux to name, at least so many.
+	Applications int64 `json:"applications"`
+	// Of is how many applications the source had before.
+	Of int64 `json:"of"`
+	// Names are the first of them, as kind/namespace/name.
+	// +optional
+	// +listType=atomic
+	Names []string `json:"names,omitempty"`
 }
 
 // DecryptionStatus shows what to encrypt for.

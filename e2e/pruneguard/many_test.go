@@ -1,0 +1,40 @@
+package pruneguard_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+)
+
+// TestThreeHundredAreKeptAndThenDeleted: so many refusals do not fit into what Flux can
+// report, so the status counts those that do.
+func TestThreeHundredAreKeptAndThenDeleted(t *testing.T) {
+	t.Parallel()
+	const namespace, count = "tenant-many", 300
+	repository, commit := newTenant(t, namespace, manifests("apps", count))
+	source := folder(t, namespace, "apps", repository)
+	source.Path = "./"
+	write(t, namespace, source)
+	awaitApplied(t, namespace, "apps", commit)
+
+	start := time.Now()
+	emptied := push(t, namespace, repository, nil, filesOf("apps", 0, count)...)
+	status := awaitSource(t, namespace, "apps", metav1.ConditionFalse, gitopsv1.ReasonPruneBlocked+": main@sha1:"+emptied+" would delete at least ")
+	t.Logf("blocked after %s", time.Since(start).Round(10*time.Millisecond))
+	if status.Prune == nil || status.Prune.Of != count || status.Prune.Applications < 100 || status.Prune.Applications >= count || len(status.Prune.Names) != 20 {
+		t.Errorf("the status says of the prune %+v", status.Prune)
+	}
+	if codes := deletions(t, namespace, start); codes[http.StatusOK] != 0 || codes[http.StatusForbidden] != count {
+		t.Errorf("deletions were answered %v, want %d refusals", codes, count)
+	}
+	start = time.Now()
+	confirm(t, namespace, source, "main@sha1:"+emptied)
+	awaitApplications(t, namespace, 0)
+	t.Logf("deleted %s after the confirmation", time.Since(start).Round(10*time.Millisecond))
+	awaitApplied(t, namespace, "apps", emptied)
+	wantNoGrant(t, namespace, "apps")
+}
