@@ -16,9 +16,9 @@ func (m measured) quantile(part float64) time.Duration {
 	return m[min(len(m)-1, int(part*float64(len(m))))]
 }
 
-// run asks at a steady rate, however long the answers take, and measures from the
+// askAtRate asks at a steady rate, however long the answers take, and measures from the
 // moment at which a request was due: one that waits for those before it counts in full.
-func run(ctx context.Context, rate int, length time.Duration, ask func(context.Context, int) error) (measured, error) {
+func askAtRate(ctx context.Context, rate int, length time.Duration, ask func(context.Context, int) error) (measured, error) {
 	count := int(length.Seconds() * float64(rate))
 	taken := make(measured, count)
 	failures := make([]error, count)

@@ -33,6 +33,13 @@ const (
 )
 
 func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
 	root := flag.String("root", ".", "the repository")
 	rate := flag.Int("rate", 200, "requests a second")
 	length := flag.Duration("length", 30*time.Second, "how long to measure")
@@ -41,11 +48,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	logger.SetLogger(logger.NewLogger(logger.Options{LogEncoding: "console", LogLevel: "error"}))
-	if err := measure(ctx, *root, *rate, *length, *tenants); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		stop()
-		os.Exit(1)
-	}
+	return measure(ctx, *root, *rate, *length, *tenants)
 }
 
 func measure(ctx context.Context, root string, rate int, length time.Duration, tenants int) (err error) {
@@ -125,10 +128,10 @@ func load(ctx context.Context, rate int, length time.Duration, address string, b
 		}
 		return err
 	}
-	if _, err := run(ctx, rate, warmUp, ask); err != nil {
+	if _, err := askAtRate(ctx, rate, warmUp, ask); err != nil {
 		return nil, err
 	}
-	return run(ctx, rate, length, ask)
+	return askAtRate(ctx, rate, length, ask)
 }
 
 func awaitReady(ctx context.Context, operator *harness.Operator) error {

@@ -25,8 +25,8 @@ func mount(t *testing.T, folder string, authority *certificates.Authority) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	version, err := os.MkdirTemp(folder, "..version-")
-	if err != nil {
+	version := filepath.Join(folder, time.Now().Format("..2006_01_02_15_04_05.000000000"))
+	if err := os.Mkdir(version, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range map[string][]byte{certs.ServingCertificate: pair.CertificatePEM, certs.ServingKey: pair.KeyPEM} {
