@@ -54,6 +54,8 @@ func TestWritesWhileNoOperatorRuns(t *testing.T) {
 		t.Fatalf("its controller does not hold the Kustomization: finalizers %v", held.Finalizers)
 	}
 
+	serveHelmReleases(t, tenant)
+
 	scaleOperator(t, 0)
 	t.Cleanup(func() { scaleOperator(t, 2) })
 	err := ann.Create(t.Context(), kustomization(tenant, duringOutage))
@@ -120,7 +122,7 @@ func writesOfAnOutage(tenant string, person client.Client) map[string]func(conte
 		"a tenant's namespace": create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 			Name: "tenant-" + duringOutage, Labels: map[string]string{"app": "x"},
 		}}),
-		"a HelmRelease": func(ctx context.Context) error { return createHelmRelease(ctx, in(tenant)) },
+		"a HelmRelease": create(helmRelease(tenant)),
 		"a label of a Node": func(ctx context.Context) error {
 			nodes := &corev1.NodeList{}
 			if err := c.List(ctx, nodes); err != nil {
@@ -140,8 +142,10 @@ func writesOfAnOutage(tenant string, person client.Client) map[string]func(conte
 	}
 }
 
-// createHelmRelease creates one of the kind that the platform has, as far as it matters.
-func createHelmRelease(ctx context.Context, meta metav1.ObjectMeta) error {
+// serveHelmReleases lays in the kind that the platform has, as far as it matters here,
+// and waits until one can be created.
+func serveHelmReleases(t *testing.T, namespace string) {
+	t.Helper()
 	kind := apiextensionsv1.CustomResourceDefinitionNames{Plural: "helmreleases", Singular: "helmrelease", Kind: "HelmRelease", ListKind: "HelmReleaseList"}
 	definition := &apiextensionsv1.CustomResourceDefinition{
 		TypeMeta:   metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition"},
@@ -156,16 +160,23 @@ func createHelmRelease(ctx context.Context, meta metav1.ObjectMeta) error {
 			}},
 		},
 	}
-	if err := manifests.Apply(ctx, stage.Client, definition); err != nil {
-		return err
+	if err := manifests.Apply(t.Context(), stage.Client, definition); err != nil {
+		t.Fatal(err)
 	}
+	harness.Await(t, "HelmReleases to be served", func(ctx context.Context) (bool, string) {
+		err := stage.Client.Create(ctx, helmRelease(namespace), client.DryRunAll)
+		return err == nil, fmt.Sprint(err)
+	})
+}
+
+func helmRelease(namespace string) *unstructured.Unstructured {
 	release := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "helm.toolkit.fluxcd.io/v2", "kind": kind.Kind,
+		"apiVersion": "helm.toolkit.fluxcd.io/v2", "kind": "HelmRelease",
 		"spec": map[string]any{"interval": "5m", "chartRef": map[string]any{"kind": "ExternalArtifact", "name": "x"}},
 	}}
-	release.SetNamespace(meta.Namespace)
-	release.SetName(meta.Name)
-	return stage.Client.Create(ctx, release)
+	release.SetNamespace(namespace)
+	release.SetName(duringOutage)
+	return release
 }
 
 // kustomization applies the folder of the tenant's repository that its source leaves out.
