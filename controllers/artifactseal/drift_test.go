@@ -31,6 +31,9 @@ func awaitWhole(t *testing.T) *networkingv1.NetworkPolicy {
 func TestSealIsRepaired(t *testing.T) {
 	ensureParameters(t, cluster)
 	harness.WithOperator(t, cluster, harness.Config())
+	// A seal that another test has left goes first.
+	awaitVerdict(t, metav1.ConditionFalse, "NoTenantGitOps")
+	harness.AwaitGone(t, cluster.Client, thePolicy())
 	newTenantGitOps(t, "acme-drift")
 	for name, spoil := range map[string]func(*networkingv1.NetworkPolicy){
 		"a rule for everybody": func(p *networkingv1.NetworkPolicy) {

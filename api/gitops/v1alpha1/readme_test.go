@@ -43,8 +43,8 @@ func TestReadmeInstallation(t *testing.T) {
 		t.Fatal(err)
 	}
 	const image = "image: registry.example.org/acme/gitops-operator:v0.1.0"
-	if strings.Count(rendered, " image: ") != 1 || !strings.Contains(rendered, image) {
-		t.Errorf("the rendered Deployment does not have %q alone:\n%s", image, rendered)
+	if named := strings.Count(rendered, " image: "); named == 0 || named != strings.Count(rendered, image) {
+		t.Errorf("the rendered Deployments do not have %q alone:\n%s", image, rendered)
 	}
 	for _, namespace := range []string{"cozy-fluxcd", "cozy-gitops", "cozy-gitops-tenants"} {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
