@@ -120,7 +120,7 @@ func readyOf(object *unstructured.Unstructured) *metav1.Condition {
 // walkForeignShard puts a Kustomization with a tenant's shard label into another
 // namespace: the tenant's controller must take no notice. It knows of it once it has
 // reconciled one of its own that was written later.
-func walkForeignShard(t *testing.T, s *scenery) atController {
+func walkForeignShard(t *testing.T) atController {
 	t.Helper()
 	results := atController{}
 	for _, c := range controllers {

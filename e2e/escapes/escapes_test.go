@@ -48,7 +48,7 @@ func TestEscapes(t *testing.T) {
 
 	freeControllers(t)
 	s := newScenery(t)
-	foreignShard := walkForeignShard(t, s)
+	foreignShard := walkForeignShard(t)
 	throughGit := gitTries()
 	atControllers := walkControllers(t, s, slices.Concat(controllerTries, throughGit))
 	atControllers["another tenant's shard"] = foreignShard

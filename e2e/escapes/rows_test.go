@@ -2,9 +2,6 @@ package escapes_test
 
 import (
 	"testing"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // of finds what came of an escape at the controller that is held so; no controller was
@@ -87,8 +84,4 @@ func controllerRow(t *testing.T, section, name string, controller atController) 
 		r.alone = append(r.alone, "network")
 	}
 	return r
-}
-
-func asUnstructured(object client.Object) *unstructured.Unstructured {
-	return object.(*unstructured.Unstructured)
 }

@@ -33,15 +33,16 @@ func TestNothingIsStolen(t *testing.T) {
 		for _, one := range []attack{ofApplication, ofAnother} {
 			err := attempts.Store(t.Context(), alice, one.object)
 			who := whoRefuses(err)
-			if one.namespace == tenant {
+			switch {
+			case one.namespace == tenant:
 				refusals[how.field] = who
 				if who != "policy" && who != "schema" || !strings.Contains(err.Error(), how.rule()) {
 					t.Errorf("%s: a Secret of an application was not refused with a word of %s: %v", how.field, how.rule(), err)
 				}
-			} else if err == nil {
+			case err == nil:
 				// Its name passes; whoever reads it must not come to another namespace by it.
 				awaitReconciled(t, one.object)
-			} else if strings.HasPrefix(who, "error") {
+			case strings.HasPrefix(who, "error"):
 				t.Errorf("%s: %s", how.field, who)
 			}
 			forbidden = append(forbidden, one)
