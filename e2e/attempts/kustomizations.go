@@ -39,6 +39,11 @@ func Kustomizations(namespace string) []Attempt {
 		{Name: "a shard label for all", Change: Field("spec.commonMetadata", map[string]any{
 			"labels": map[string]any{ShardLabel: "x"},
 		}), Mend: "remove them"},
+		{Name: "an interval that no program can hold", Change: Field("spec.interval", "99999999999h"), Mend: "at most 8760h"},
+		{Name: "a timeout that no program can hold", Change: Field("spec.timeout", "99999999999h"), Mend: "at most 8760h"},
+		{Name: "a retryInterval that no program can hold", Change: Field("spec.retryInterval", "99999999999h"), Mend: "at most 8760h"},
+		{Name: "an interval of too many hours", Change: Field("spec.interval", "8761h"), Mend: "at most 8760h"},
+		{Name: "a grant to prune", Change: Annotation("gitops.cozystack.io/prune-granted", "a"), Mend: "confirmPrune"},
 		{Name: "a foreign finalizer", Change: WithFinalizer("example.org/for-ever"), Mend: "remove the others"},
 	}
 }

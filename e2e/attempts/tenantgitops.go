@@ -48,6 +48,7 @@ func TenantGitOpsHosts() []Attempt {
 func AllTenantGitOps(namespace string) []Attempt {
 	attempts := []Attempt{
 		{Name: "submodules", Change: InGit("recurseSubmodules", true), Mend: "remove it"},
+		{Name: "a foreign finalizer", Change: WithFinalizer("example.org/for-ever"), Mend: "remove the others"},
 		{Name: "another target", Change: InSource("targetNamespace", "kube-system"), Mend: "nor a tenant below it"},
 		{Name: "the tenant above as target", Change: InSource("targetNamespace", "tenant-root"), Mend: "nor a tenant below it"},
 		{Name: "a tenant beside as target", Change: InSource("targetNamespace", namespace[:len(namespace)-1]+"x"), Mend: "nor a tenant below it"},

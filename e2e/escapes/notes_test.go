@@ -23,6 +23,10 @@ var notes = map[string]string{
 	"TenantGitOps: a tenant beside as target":  byOperator,
 	"TenantGitOps: the tenant above as target": byOperator,
 
+	"TenantGitOps: a foreign finalizer":            "it holds the tenant's own namespace, and nobody else's",
+	"Kustomization: a grant to prune":              "it opens the guard of the tenant's own applications, until the operator takes it off",
+	"Kustomization: an interval of too many hours": "every program can hold it",
+
 	"GitRepository: " + oneTooMany: "a policy cannot count",
 	"OCIRepository: " + oneTooMany: "a policy cannot count",
 

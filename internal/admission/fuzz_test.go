@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kubejson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -94,6 +95,14 @@ func FuzzNothingRunsAsAnother(f *testing.F) {
 			label, _, account := identify(t, verdict.Object)
 			if !switchedOn || label != namespace || account != namespace+"-gitops" {
 				t.Fatalf("passed in %s with the label %q and the account %q", namespace, label, account)
+			}
+			// Whoever lists all tenants' must be able to read this one.
+			text, err := json.Marshal(verdict.Object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := kubejson.Unmarshal(text, &kustomizev1.Kustomization{}); err != nil {
+				t.Fatalf("an object passed that no controller can read: %v: %s", err, text)
 			}
 		default:
 			t.Fatalf("no verdict: %+v", verdict)

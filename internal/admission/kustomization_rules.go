@@ -1,11 +1,13 @@
 package admission
 
 import (
+	"fmt"
 	"slices"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/cozystack/gitops-operator/internal/platform"
 )
@@ -32,6 +34,11 @@ func broken(object *unstructured.Unstructured) string {
 		if _, set := labels[label]; set {
 			return "spec.commonMetadata must not set labels that Flux goes by: remove " + label
 		}
+	}
+	// The schema lets durations pass that Go cannot hold. Whoever lists Kustomizations of
+	// all tenants would get none of them for one such.
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &kustomizev1.Kustomization{}); err != nil {
+		return fmt.Sprintf("no controller could read it: %v: correct that field", err)
 	}
 	return ""
 }

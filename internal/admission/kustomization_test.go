@@ -77,6 +77,7 @@ func TestDecide(t *testing.T) {
 		"created with a deletion timestamp": {object: deleted(kustomization("", "admin", "")), facts: switchedOn, want: deleted(right("Orphan"))},
 		"not switched on":                   {object: right("Orphan"), facts: switchedOff, refused: "kustomization shop: namespace tenant-acme has no TenantGitOps, so nobody would reconcile it: create the TenantGitOps gitops in tenant-acme first"},
 		"changed, not switched on":          {old: kustomization("", "a", ""), object: kustomization("", "b", ""), facts: switchedOff, refused: "has no TenantGitOps"},
+		"a duration that none can hold":     {object: with(kustomization("", "", ""), []string{"spec", "interval"}, "99999999999h"), facts: switchedOn, refused: "no controller could read it"},
 		"spec that is no map":               {object: with(kustomization("", "", ""), []string{"spec"}, "x"), facts: switchedOn, refused: "cannot set spec.serviceAccountName"},
 		"another kind of source":            {object: with(kustomization("", "", ""), []string{"spec", "sourceRef", "kind"}, "Bucket"), facts: switchedOn, refused: "tenants have no other sources"},
 		"a source that is no map":           {object: with(kustomization("", "", ""), []string{"spec", "sourceRef"}, "x"), facts: switchedOn, refused: "tenants have no other sources"},

@@ -59,6 +59,7 @@ type GitOpsParametersSpec struct {
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="must be between 1s and 24h"
 	MinInterval metav1.Duration `json:"minInterval,omitzero"`
 
 	// MaxTimeout is the longest that one fetch may take.
@@ -67,6 +68,7 @@ type GitOpsParametersSpec struct {
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern="^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="must be between 1s and 24h"
 	MaxTimeout metav1.Duration `json:"maxTimeout,omitzero"`
 
 	// MaxArtifactSize is how large, packed, may be what a source in a tenant's namespace
