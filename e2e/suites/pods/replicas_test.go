@@ -23,7 +23,7 @@ func TestSecondReplicaTakesOver(t *testing.T) {
 	// Those of a configuration before may still be on their way out.
 	harness.Await(t, "two pods of the operator", func(ctx context.Context) (bool, string) {
 		pods := &corev1.PodList{}
-		err := stage.Client.List(ctx, pods, client.InNamespace(suites.OperatorNamespace))
+		err := stage.Client.List(ctx, pods, client.InNamespace(suites.OperatorNamespace), client.MatchingLabels{"app.kubernetes.io/name": suites.OperatorName})
 		return len(pods.Items) == 2, fmt.Sprintf("%d pods, %v", len(pods.Items), err)
 	})
 	var first string

@@ -80,9 +80,11 @@ func TestWritesWhileNoOperatorRuns(t *testing.T) {
 
 	scaleOperator(t, 2)
 	again := kustomization(tenant, "afterwards")
-	if err := ann.Create(t.Context(), again); err != nil {
-		t.Fatal(err)
-	}
+	// The Service's address leads to the new pods a moment after they are ready.
+	harness.Await(t, "a Kustomization to be answered for again", func(ctx context.Context) (bool, string) {
+		err := ann.Create(ctx, again)
+		return err == nil, fmt.Sprint(err)
+	})
 	if again.Spec.ServiceAccountName != tenant+"-gitops" {
 		t.Errorf("it runs as %q", again.Spec.ServiceAccountName)
 	}
