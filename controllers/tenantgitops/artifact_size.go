@@ -2,6 +2,7 @@ package tenantgitops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -61,6 +62,7 @@ func sourceKind(source gitopsv1.Source) string {
 // holdOthers suspends those sources of the namespace that fetched too much and were not
 // stamped in this pass, and gives back those that may try again. Stamped are the sources
 // that were: of those only what is left of a hold from before they were is taken off.
+// One that is refused keeps no other from being held: the errors come joined.
 func (p *pass) holdOthers(ctx context.Context, stamped []gitopsv1.Source) error {
 	settled := map[string]bool{}
 	for _, source := range stamped {
@@ -68,6 +70,7 @@ func (p *pass) holdOthers(ctx context.Context, stamped []gitopsv1.Source) error 
 			settled[sourceKind(source)+"/"+names.FluxObject(source.Name)] = true
 		}
 	}
+	var refused []error
 	for _, source := range p.live.sources {
 		if !source.object.GetDeletionTimestamp().IsZero() {
 			continue
@@ -91,10 +94,10 @@ func (p *pass) holdOthers(ctx context.Context, stamped []gitopsv1.Source) error 
 			err = p.Applier.Resume(ctx, source.object)
 		}
 		if err != nil {
-			return err
+			refused = append(refused, err)
 		}
 	}
-	return nil
+	return errors.Join(refused...)
 }
 
 // unhold resumes the Kustomization of a removed source that only the size of the artifact

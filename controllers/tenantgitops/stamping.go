@@ -72,9 +72,9 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 	if err != nil {
 		return outcome{}, err
 	}
-	if err := p.holdOthers(ctx, in.Stamped); err != nil {
-		return outcome{}, err
-	}
+	// What somebody wrote by hand may be refused for ever, and is to keep nothing else
+	// from being done.
+	notHeld := p.holdOthers(ctx, in.Stamped)
 	if err := p.askToPrune(ctx); err != nil {
 		return outcome{}, err
 	}
@@ -92,7 +92,7 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 		after = p.Config.ResyncInterval
 	}
 	p.tenant.Status.LastHandledReconcileAt = p.requested()
-	return outcome{requeueAfter: after}, nil
+	return outcome{requeueAfter: after}, notHeld
 }
 
 // stampable are the sources of the spec whose objects may be written: not those
