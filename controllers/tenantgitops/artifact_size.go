@@ -103,11 +103,16 @@ func (p *pass) holdOthers(ctx context.Context, stamped []gitopsv1.Source) error 
 // unhold resumes the Kustomization of a removed source that only the size of the artifact
 // had suspended: suspended, it would delete nothing, whatever its deletionPolicy.
 func (p *pass) unhold(ctx context.Context, kustomization *kustomizev1.Kustomization) error {
-	if _, held := kustomization.Annotations[oversize.HeldAnnotation]; !held {
-		return nil
-	}
 	resumed := kustomization.DeepCopy()
-	delete(resumed.Annotations, oversize.HeldAnnotation)
-	resumed.Spec.Suspend = p.tenant.Spec.Suspend
+	p.resume(resumed)
 	return p.patchKustomization(ctx, kustomization, resumed)
+}
+
+// resume takes the suspension by size off a Kustomization.
+func (p *pass) resume(kustomization *kustomizev1.Kustomization) {
+	if _, held := kustomization.Annotations[oversize.HeldAnnotation]; !held {
+		return
+	}
+	delete(kustomization.Annotations, oversize.HeldAnnotation)
+	kustomization.Spec.Suspend = p.tenant.Spec.Suspend
 }

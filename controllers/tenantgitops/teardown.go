@@ -151,6 +151,9 @@ func (p *pass) settlePolicies(ctx context.Context) error {
 			settled.Spec.Prune = source.Prune == nil || *source.Prune
 			// Flux deletes nothing of one that is suspended.
 			settled.Spec.Suspend = p.tenant.Spec.Suspend || source.Suspend
+		} else {
+			// Its source was removed, and no pass has come to prune it.
+			p.resume(settled)
 		}
 		if spare {
 			settled.Spec.DeletionPolicy = kustomizev1.DeletionPolicyOrphan
