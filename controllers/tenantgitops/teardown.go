@@ -89,13 +89,14 @@ func (p *pass) takeDownKustomizations(ctx context.Context) (outcome, error) {
 	if err := p.settlePolicies(ctx); err != nil {
 		return outcome{}, err
 	}
+	var after time.Duration
 	// A Kustomization written by hand can make this last as long as its author likes.
 	if !p.terminating && !p.abandoned {
 		if err := p.holdOthers(ctx, nil); err != nil {
-			return outcome{}, err
+			ctrl.LoggerFrom(ctx).Error(err, "cannot hold or resume all sources while Kustomizations are deleted")
+			after = sooner(after, refusedInterval)
 		}
 	}
-	var after time.Duration
 	var waitsFor []string
 	for _, name := range sortedKeys(p.live.kustomizations) {
 		kustomization := p.live.kustomizations[name]
@@ -150,6 +151,9 @@ func (p *pass) settlePolicies(ctx context.Context) error {
 			settled.Spec.Prune = source.Prune == nil || *source.Prune
 			// Flux deletes nothing of one that is suspended.
 			settled.Spec.Suspend = p.tenant.Spec.Suspend || source.Suspend
+		} else {
+			// Its source was removed, and no pass has come to prune it.
+			p.resume(settled)
 		}
 		if spare {
 			settled.Spec.DeletionPolicy = kustomizev1.DeletionPolicyOrphan
