@@ -127,7 +127,7 @@ func (p *pass) stampable(in stamp.Input, facts *platformFacts) ([]gitopsv1.Sourc
 func (p *pass) settleHeld(ctx context.Context) error {
 	for _, source := range p.tenant.Spec.Sources {
 		stored := p.live.kustomizations[names.FluxObject(source.Name)]
-		if stored == nil || !p.problems[source.Name].held || !isOurs(stored) || !stored.DeletionTimestamp.IsZero() {
+		if stored == nil || !p.problems[source.Name].held || !isStamped(stored) || !stored.DeletionTimestamp.IsZero() {
 			continue
 		}
 		settled := stored.DeepCopy()

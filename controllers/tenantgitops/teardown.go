@@ -101,7 +101,7 @@ func (p *pass) takeDownKustomizations(ctx context.Context) (outcome, error) {
 	for _, name := range sortedKeys(p.live.kustomizations) {
 		kustomization := p.live.kustomizations[name]
 		waitsFor = append(waitsFor, describeTakeDown(kustomization))
-		if !isOurs(kustomization) && kustomization.DeletionTimestamp.IsZero() {
+		if !isStamped(kustomization) && kustomization.DeletionTimestamp.IsZero() {
 			continue
 		}
 		wait, err := p.takeDown(ctx, kustomization)
@@ -142,7 +142,7 @@ func (p *pass) settlePolicies(ctx context.Context) error {
 	}
 	for _, name := range sortedKeys(p.live.kustomizations) {
 		kustomization := p.live.kustomizations[name]
-		if !isOurs(kustomization) {
+		if !isStamped(kustomization) {
 			continue
 		}
 		settled := kustomization.DeepCopy()
@@ -180,7 +180,7 @@ func (p *pass) patchKustomization(ctx context.Context, stored, changed *kustomiz
 
 // describeTakeDown says what the end of a Kustomization waits for.
 func describeTakeDown(kustomization *kustomizev1.Kustomization) string {
-	if !isOurs(kustomization) && kustomization.DeletionTimestamp.IsZero() {
+	if !isStamped(kustomization) && kustomization.DeletionTimestamp.IsZero() {
 		return fmt.Sprintf("Kustomization %s, which is not this TenantGitOps's: delete it", kustomization.Name)
 	}
 	text := fmt.Sprintf("Kustomization %s (%s)", kustomization.Name, kustomization.GetDeletionPolicy())
