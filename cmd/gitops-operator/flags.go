@@ -59,7 +59,7 @@ func (o *options) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.metricsAddress, "metrics-addr", ":8080", "address that metrics are served on; 0 turns them off")
 	flags.StringVar(&o.healthAddress, "health-addr", ":8081", "address that probes are served on; 0 turns them off")
 	flags.BoolVar(&o.leaderElection, "leader-election", true, "reconcile in one replica at a time; the lease is in the operator's namespace")
-	flags.IntVar(&o.webhookPort, "webhook-port", 9443, "port that admission webhooks are served on; 0 turns them off")
+	flags.IntVar(&o.webhookPort, "webhook-port", 9443, "port that admission webhooks are served on; 0 turns them off, and then config/webhook has to be left out")
 	flags.StringVar(&o.webhookCerts, "webhook-certificates", "", "folder with tls.crt and tls.key of the webhooks, renewed by somebody else, such as cert-manager, who also puts the authority into the webhook configuration; empty for the certificate that \"gitops-operator certificates\" makes and renews")
 	o.bindCertificates(flags)
 	flags.StringVar(&o.operatorAccount, "operator-service-account", envOr("POD_SERVICE_ACCOUNT", "gitops-operator"), "service account that the operator runs as; it binds it into the namespaces of tenants with a TenantGitOps")
@@ -75,7 +75,7 @@ func (o *options) bind(flags *pflag.FlagSet) {
 	flags.IntVar(&o.rolloutBatch, "rollout-batch", 5, "how many tenants' controllers take a new image or configuration at a time; the next batch starts when the one before is ready")
 
 	flags.StringVar(&o.fluxNamespace, "flux-namespace", "cozy-fluxcd", "namespace that the platform's Flux runs in")
-	flags.StringVar(&o.tenantSelector, "tenant-selector", "", "label selector of the tenants' namespaces; empty on Cozystack, where they are called tenant-*")
+	flags.StringVar(&o.tenantSelector, "tenant-selector", "", "label selector of the tenants' namespaces; empty on Cozystack, where they are called tenant-*; config/policies and config/webhook go by that name as well")
 	flags.StringSliceVar(&o.extraKinds, "application-kind", nil, "plural of an application kind that git may write beside those that a tenant's admin may; may be repeated")
 	flags.StringVar(&o.dnsNamespace, "dns-namespace", "kube-system", "namespace of the pods that answer DNS")
 	flags.StringVar(&o.dnsPodLabels, "dns-pod-labels", "k8s-app=kube-dns", "labels of the pods that answer DNS")

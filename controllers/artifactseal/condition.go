@@ -25,7 +25,7 @@ const (
 
 // report writes verdicts, by the types of their conditions, into the status of
 // GitOpsParameters where they changed, and records an event for each that is another.
-// Without that object there is nowhere to write them; when somebody makes it, they are
+// One that is missing is left as it was. Without that object there is nowhere to write them; when somebody makes it, they are
 // written.
 func (r *Reconciler) report(ctx context.Context, verdicts map[string]seal.Verdict) error {
 	parameters := &gitopsv1.GitOpsParameters{}
@@ -39,7 +39,10 @@ func (r *Reconciler) report(ctx context.Context, verdicts map[string]seal.Verdic
 	var news []string
 	written := false
 	for _, kind := range []string{ConditionType, ContainedConditionType} {
-		verdict := verdicts[kind]
+		verdict, told := verdicts[kind]
+		if !told {
+			continue
+		}
 		was := apimeta.FindStatusCondition(parameters.Status.Conditions, kind)
 		written = apimeta.SetStatusCondition(&changed.Status.Conditions, metav1.Condition{
 			Type: kind, Status: verdict.Status(), Reason: verdict.Reason, Message: verdict.Message, ObservedGeneration: parameters.Generation,

@@ -12,7 +12,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -72,6 +74,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 	}{{ConditionType, seal.LabelValue, computed}, {ContainedConditionType, seal.SourcesLabelValue, contained}} {
 		err := r.write(ctx, part.Seal, part.label, snapshot)
 		errs = append(errs, err)
+		if isPassing(err) {
+			// What was said last stands.
+			continue
+		}
 		verdicts[part.condition] = part.Verdict
 		switch {
 		case errors.Is(err, apply.ErrNameTaken):
@@ -88,6 +94,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{RequeueAfter: r.Config.Interval}, nil
+}
+
+// isPassing says whether an error comes from a change that was not seen yet, or from an
+// API server that is busy or away.
+func isPassing(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.IsServerTimeout(err) || apierrors.IsTooManyRequests(err) ||
+		apierrors.IsServiceUnavailable(err) || utilnet.IsConnectionRefused(err) || utilnet.IsConnectionReset(err)
 }
 
 func (r *Reconciler) snapshot(ctx context.Context) (seal.Snapshot, error) {

@@ -59,7 +59,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (reconc
 	if !apierrors.IsNotFound(err) {
 		return reconcile.Result{}, fmt.Errorf("cannot read GitOpsParameters %s: %w", gitopsv1.GitOpsParametersName, err)
 	}
-	if err := r.Client.Create(ctx, parameters(), client.FieldOwner(apply.FieldManager)); err != nil && !apierrors.IsAlreadyExists(err) {
+	err = r.Client.Create(ctx, parameters(), client.FieldOwner(apply.FieldManager))
+	if apierrors.IsAlreadyExists(err) {
+		return reconcile.Result{}, nil
+	}
+	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("cannot create GitOpsParameters %s: %w", gitopsv1.GitOpsParametersName, err)
 	}
 	ctrl.LoggerFrom(ctx).Info("created the GitOpsParameters with its defaults", "name", gitopsv1.GitOpsParametersName)

@@ -58,7 +58,7 @@ const abandonedInterval = 30 * time.Second
 // somebody else wrote do not count.
 func (l *live) nothingStamped() bool {
 	for _, kustomization := range l.kustomizations {
-		if isOurs(kustomization) {
+		if isStamped(kustomization) {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package tenantgitops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -61,6 +62,7 @@ func sourceKind(source gitopsv1.Source) string {
 // holdOthers suspends those sources of the namespace that fetched too much and were not
 // stamped in this pass, and gives back those that may try again. Stamped are the sources
 // that were: of those only what is left of a hold from before they were is taken off.
+// One that is refused keeps no other from being held: the errors come joined.
 func (p *pass) holdOthers(ctx context.Context, stamped []gitopsv1.Source) error {
 	settled := map[string]bool{}
 	for _, source := range stamped {
@@ -68,6 +70,7 @@ func (p *pass) holdOthers(ctx context.Context, stamped []gitopsv1.Source) error 
 			settled[sourceKind(source)+"/"+names.FluxObject(source.Name)] = true
 		}
 	}
+	var refused []error
 	for _, source := range p.live.sources {
 		if !source.object.GetDeletionTimestamp().IsZero() {
 			continue
@@ -91,20 +94,25 @@ func (p *pass) holdOthers(ctx context.Context, stamped []gitopsv1.Source) error 
 			err = p.Applier.Resume(ctx, source.object)
 		}
 		if err != nil {
-			return err
+			refused = append(refused, err)
 		}
 	}
-	return nil
+	return errors.Join(refused...)
 }
 
 // unhold resumes the Kustomization of a removed source that only the size of the artifact
 // had suspended: suspended, it would delete nothing, whatever its deletionPolicy.
 func (p *pass) unhold(ctx context.Context, kustomization *kustomizev1.Kustomization) error {
-	if _, held := kustomization.Annotations[oversize.HeldAnnotation]; !held {
-		return nil
-	}
 	resumed := kustomization.DeepCopy()
-	delete(resumed.Annotations, oversize.HeldAnnotation)
-	resumed.Spec.Suspend = p.tenant.Spec.Suspend
+	p.resume(resumed)
 	return p.patchKustomization(ctx, kustomization, resumed)
+}
+
+// resume takes the suspension by size off a Kustomization.
+func (p *pass) resume(kustomization *kustomizev1.Kustomization) {
+	if _, held := kustomization.Annotations[oversize.HeldAnnotation]; !held {
+		return
+	}
+	delete(kustomization.Annotations, oversize.HeldAnnotation)
+	kustomization.Spec.Suspend = p.tenant.Spec.Suspend
 }

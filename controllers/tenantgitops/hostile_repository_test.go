@@ -137,3 +137,32 @@ func TestUnusableValueStopsOnlyItsSource(t *testing.T) {
 	}
 	harness.AwaitGone(t, cluster.Client, tenantGitOps(tenant))
 }
+
+// TestUnusableHostStopsOnlyItsSource: an admin may write a host that the operator is then
+// refused, by a policy and not for want of rights.
+func TestUnusableHostStopsOnlyItsSource(t *testing.T) {
+	harness.WithOperator(t, cluster, harness.Config())
+	git := harness.NewGitServer(t)
+	tenant := harness.NewTenant(t, cluster.Client, "tenant-innerhost")
+	repository, commit := harness.NewRepository(t, git, "innerhost", map[string]string{"db.yaml": fixtures.Postgres("db", "1Gi")})
+	good := harness.HTTPS(t, cluster.Client, git, tenant, "good", repository)
+	inner := harness.HTTPS(t, cluster.Client, git, tenant, "first", repository)
+	inner.Git.URL = "https://git.corp.internal/apps"
+	harness.Write(t, cluster.Client, tenant, inner, good)
+	for _, source := range awaitSettled(t, tenant).Sources {
+		switch source.Name {
+		case "good":
+			if source.Ready != metav1.ConditionTrue || !strings.HasSuffix(source.AppliedRevision, commit) {
+				t.Errorf("the good source is %s: %s", source.Reason, source.Message)
+			}
+		default:
+			if source.Reason != gitopsv1.ReasonStampFailed || !strings.Contains(source.Message, "is no name of the public DNS") {
+				t.Errorf("the other source is %s: %s", source.Reason, source.Message)
+			}
+		}
+	}
+	if err := cluster.Client.Delete(t.Context(), tenantGitOps(tenant)); err != nil {
+		t.Fatal(err)
+	}
+	harness.AwaitGone(t, cluster.Client, tenantGitOps(tenant))
+}

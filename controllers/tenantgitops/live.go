@@ -127,9 +127,6 @@ func isStampedName(tenant, namespace, name string) bool {
 	return name == names.GitRole(tenant, namespace) || namespace == tenant && name == names.ControllerRole
 }
 
-// isOurs says whether a Kustomization was stamped for this TenantGitOps.
-func isOurs(kustomization *kustomizev1.Kustomization) bool { return isStamped(kustomization) }
-
 // isStamped says whether a Flux object was stamped for the TenantGitOps beside it.
 func isStamped(obj client.Object) bool {
 	labels := obj.GetLabels()

@@ -26,7 +26,7 @@ func (p *pass) prune(ctx context.Context, targets []string) (time.Duration, erro
 	var after time.Duration
 	for _, name := range sortedKeys(p.live.kustomizations) {
 		kustomization := p.live.kustomizations[name]
-		if !isOurs(kustomization) || wanted[name] {
+		if !isStamped(kustomization) || wanted[name] {
 			continue
 		}
 		if err := p.unhold(ctx, kustomization); err != nil {

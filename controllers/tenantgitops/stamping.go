@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -71,9 +72,9 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 	if err != nil {
 		return outcome{}, err
 	}
-	if err := p.holdOthers(ctx, in.Stamped); err != nil {
-		return outcome{}, err
-	}
+	// What somebody wrote by hand may be refused for ever, and is to keep nothing else
+	// from being done.
+	notHeld := p.holdOthers(ctx, in.Stamped)
 	if err := p.askToPrune(ctx); err != nil {
 		return outcome{}, err
 	}
@@ -91,7 +92,7 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 		after = p.Config.ResyncInterval
 	}
 	p.tenant.Status.LastHandledReconcileAt = p.requested()
-	return outcome{requeueAfter: after}, nil
+	return outcome{requeueAfter: after}, notHeld
 }
 
 // stampable are the sources of the spec whose objects may be written: not those
@@ -126,7 +127,7 @@ func (p *pass) stampable(in stamp.Input, facts *platformFacts) ([]gitopsv1.Sourc
 func (p *pass) settleHeld(ctx context.Context) error {
 	for _, source := range p.tenant.Spec.Sources {
 		stored := p.live.kustomizations[names.FluxObject(source.Name)]
-		if stored == nil || !p.problems[source.Name].held || !isOurs(stored) || !stored.DeletionTimestamp.IsZero() {
+		if stored == nil || !p.problems[source.Name].held || !isStamped(stored) || !stored.DeletionTimestamp.IsZero() {
 			continue
 		}
 		settled := stored.DeepCopy()
@@ -223,8 +224,8 @@ func (p *pass) applyAll(ctx context.Context, objects []client.Object) error {
 const refusedInterval = time.Minute
 
 // applySources applies the Flux objects of the sources. What the API server refuses as
-// invalid (a control character in a url is enough) is the problem of its source, and
-// stops no other.
+// invalid (a control character in a url is enough), or by a policy, is the problem of its
+// source, and stops no other.
 func (p *pass) applySources(ctx context.Context, objects []client.Object) (refused bool, err error) {
 	for _, obj := range objects {
 		source := obj.GetLabels()[stamp.SourceLabel]
@@ -236,7 +237,7 @@ func (p *pass) applySources(ctx context.Context, objects []client.Object) (refus
 		case errors.Is(err, apply.ErrNameTaken):
 			refused = true
 			p.problems[source] = problem{reason: gitopsv1.ReasonNameTaken, message: err.Error(), held: true}
-		case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
+		case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || isRefusedByAdmission(err):
 			refused = true
 			p.problems[source] = problem{reason: gitopsv1.ReasonStampFailed, message: err.Error(), held: true}
 		case err != nil:
@@ -244,6 +245,16 @@ func (p *pass) applySources(ctx context.Context, objects []client.Object) (refus
 		}
 	}
 	return refused, nil
+}
+
+// isRefusedByAdmission says whether a policy or webhook refused this very object. Where RBAC
+// does, the reason and status are the same, and no source can help it.
+func isRefusedByAdmission(err error) bool {
+	if !apierrors.IsForbidden(err) {
+		return false
+	}
+	text := err.Error()
+	return strings.Contains(text, "ValidatingAdmissionPolicy") || strings.Contains(text, "admission webhook")
 }
 
 func (p *pass) askFlux(ctx context.Context, desired client.Object) error {

@@ -63,7 +63,7 @@ func (p *pass) reportSources(status *gitopsv1.TenantGitOpsStatus) {
 		}))
 	}
 	for _, name := range sortedKeys(p.live.kustomizations) {
-		if k := p.live.kustomizations[name]; isOurs(k) && !wanted[name] {
+		if k := p.live.kustomizations[name]; isStamped(k) && !wanted[name] {
 			sources = append(sources, removedSourceStatus(k))
 		}
 	}

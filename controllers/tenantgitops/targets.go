@@ -78,7 +78,7 @@ func (p *pass) isDescendant(ctx context.Context, name string) (bool, error) {
 // it may only keep a binding that is there, and never be the reason for a new one.
 func (l *live) mayHaveAppliedIn(namespace string) bool {
 	for _, kustomization := range l.kustomizations {
-		if !isOurs(kustomization) {
+		if !isStamped(kustomization) {
 			continue
 		}
 		if kustomization.Spec.TargetNamespace == namespace {

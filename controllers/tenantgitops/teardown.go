@@ -89,18 +89,19 @@ func (p *pass) takeDownKustomizations(ctx context.Context) (outcome, error) {
 	if err := p.settlePolicies(ctx); err != nil {
 		return outcome{}, err
 	}
+	var after time.Duration
 	// A Kustomization written by hand can make this last as long as its author likes.
 	if !p.terminating && !p.abandoned {
 		if err := p.holdOthers(ctx, nil); err != nil {
-			return outcome{}, err
+			ctrl.LoggerFrom(ctx).Error(err, "cannot hold or resume all sources while Kustomizations are deleted")
+			after = sooner(after, refusedInterval)
 		}
 	}
-	var after time.Duration
 	var waitsFor []string
 	for _, name := range sortedKeys(p.live.kustomizations) {
 		kustomization := p.live.kustomizations[name]
 		waitsFor = append(waitsFor, describeTakeDown(kustomization))
-		if !isOurs(kustomization) && kustomization.DeletionTimestamp.IsZero() {
+		if !isStamped(kustomization) && kustomization.DeletionTimestamp.IsZero() {
 			continue
 		}
 		wait, err := p.takeDown(ctx, kustomization)
@@ -141,7 +142,7 @@ func (p *pass) settlePolicies(ctx context.Context) error {
 	}
 	for _, name := range sortedKeys(p.live.kustomizations) {
 		kustomization := p.live.kustomizations[name]
-		if !isOurs(kustomization) {
+		if !isStamped(kustomization) {
 			continue
 		}
 		settled := kustomization.DeepCopy()
@@ -150,6 +151,9 @@ func (p *pass) settlePolicies(ctx context.Context) error {
 			settled.Spec.Prune = source.Prune == nil || *source.Prune
 			// Flux deletes nothing of one that is suspended.
 			settled.Spec.Suspend = p.tenant.Spec.Suspend || source.Suspend
+		} else {
+			// Its source was removed, and no pass has come to prune it.
+			p.resume(settled)
 		}
 		if spare {
 			settled.Spec.DeletionPolicy = kustomizev1.DeletionPolicyOrphan
@@ -176,7 +180,7 @@ func (p *pass) patchKustomization(ctx context.Context, stored, changed *kustomiz
 
 // describeTakeDown says what the end of a Kustomization waits for.
 func describeTakeDown(kustomization *kustomizev1.Kustomization) string {
-	if !isOurs(kustomization) && kustomization.DeletionTimestamp.IsZero() {
+	if !isStamped(kustomization) && kustomization.DeletionTimestamp.IsZero() {
 		return fmt.Sprintf("Kustomization %s, which is not this TenantGitOps's: delete it", kustomization.Name)
 	}
 	text := fmt.Sprintf("Kustomization %s (%s)", kustomization.Name, kustomization.GetDeletionPolicy())

@@ -21,7 +21,7 @@ const maxUnmanagedMessage = 512
 func (l *live) unmanaged(bound resource.Quantity, before []gitopsv1.UnmanagedObject) ([]gitopsv1.UnmanagedObject, int64) {
 	var all []gitopsv1.UnmanagedObject
 	for _, kustomization := range l.kustomizations {
-		if isOurs(kustomization) {
+		if isStamped(kustomization) {
 			continue
 		}
 		object := gitopsv1.UnmanagedObject{

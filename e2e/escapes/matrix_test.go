@@ -97,18 +97,35 @@ func compare(t *testing.T, rows []row, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	committed := strings.Split(string(want), "\n")
-	found := strings.Split(got, "\n")
+	if got == string(want) {
+		return
+	}
+	t.Errorf("the matrix is another than that in %s", file)
+	committed, found := bySection(string(want)), bySection(got)
 	for _, line := range found {
 		if !slices.Contains(committed, line) {
-			t.Errorf("not in %s:\n%s", file, line)
+			t.Errorf("not in %s: %s", file, line)
 		}
 	}
 	for _, line := range committed {
 		if !slices.Contains(found, line) {
-			t.Errorf("in %s, and not so:\n%s", file, line)
+			t.Errorf("in %s, and not so: %s", file, line)
 		}
 	}
+}
+
+// bySection puts the heading of its section before each line: rows of several sections
+// read the same.
+func bySection(matrix string) []string {
+	var lines []string
+	section := ""
+	for line := range strings.Lines(matrix) {
+		if line == strings.ToUpper(line) {
+			section = strings.TrimSpace(line)
+		}
+		lines = append(lines, section+": "+strings.TrimSpace(line))
+	}
+	return lines
 }
 
 // TestMatrixRefusesWhatMayNotStand sees that a row cannot slip through.

@@ -136,9 +136,35 @@ func TestTooLargeAtFirst(t *testing.T) {
 	repository, _ := harness.NewRepository(t, git, "acme/first", map[string]string{"db.yaml": fixtures.Postgres("db", "1Gi"), largeFile: randomFile(t)})
 	harness.Write(t, person(t, namespace), namespace, harness.HTTPS(t, cluster.Client, git, namespace, "apps", repository))
 	awaitHeld(t, namespace)
+	deleteTenantGitOps(t, namespace)
+}
+
+// TestTooLargeSourceRemovedRightBeforeItsTenantGitOps takes its applications with it, as it
+// says, though no pass has come in between to resume its Kustomization.
+func TestTooLargeSourceRemovedRightBeforeItsTenantGitOps(t *testing.T) {
+	allow(t, bound)
+	before := harness.WithOperator(t, cluster, harness.Config())
+	namespace := harness.NewTenant(t, cluster.Client, "tenant-largelast")
+	git := harness.NewGitServer(t)
+	repository, first := harness.NewRepository(t, git, "acme/last", map[string]string{"db.yaml": fixtures.Postgres("db", "1Gi")})
+	source := harness.HTTPS(t, cluster.Client, git, namespace, "apps", repository)
+	source.DeletionPolicy = "Delete"
+	harness.Write(t, cluster.Client, namespace, source)
+	awaitResumed(t, namespace, first)
+	harness.Commit(t, repository, map[string]string{largeFile: randomFile(t)})
+	harness.Request(t, cluster.Client, namespace)
+	awaitHeld(t, namespace)
+
+	if err := before.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	source.Name = "other"
+	harness.Write(t, cluster.Client, namespace, source)
 	tenant := harness.Read(t, cluster.Client, namespace)
 	if err := cluster.Client.Delete(t.Context(), tenant); err != nil {
 		t.Fatal(err)
 	}
+	harness.WithOperator(t, cluster, harness.Config())
 	harness.AwaitGone(t, cluster.Client, tenant)
+	harness.AwaitGone(t, cluster.Client, fixtures.Application("Postgres", namespace, "db"))
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fluxcd/pkg/runtime/logger"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,6 +32,29 @@ func TestMain(m *testing.M) {
 		cluster = c
 		return harness.Install(ctx, c, root)
 	}))
+}
+
+// withoutPolicies takes the admission policies away until the test ends: they refuse some
+// of it before the webhooks are asked (e2e/isolation tries them).
+func withoutPolicies(t *testing.T) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := harness.InstallPolicies(context.Background(), cluster, root); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := harness.RemovePolicies(t.Context(), cluster, root); err != nil {
+		t.Fatal(err)
+	}
+	probe := tenantAdmin(t, harness.NewTenant(t, cluster.Client, "tenant-unheld"))
+	harness.Await(t, "the policies to be gone", func(ctx context.Context) (bool, string) {
+		err := probe.Create(ctx, rawGit("tenant-unheld", "probe"), client.DryRunAll)
+		return err == nil || !strings.Contains(err.Error(), "ValidatingAdmissionPolicy"), fmt.Sprint(err)
+	})
+	if err := cluster.Client.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tenant-unheld"}}); err != nil {
+		t.Fatal(err)
+	}
+	harness.AwaitGone(t, cluster.Client, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "tenant-unheld"}})
 }
 
 // tenantAdmin is the client of a person in the group of a tenant's admins, who may also

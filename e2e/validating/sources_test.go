@@ -117,6 +117,7 @@ func TestNoMoreSourcesThanMayBe(t *testing.T) {
 }
 
 func TestSourcesNeedATenantGitOps(t *testing.T) {
+	withoutPolicies(t)
 	harness.WithOperator(t, cluster, harness.Config())
 	tenant := harness.NewTenant(t, cluster.Client, "tenant-offside")
 	person := tenantAdmin(t, tenant)
@@ -135,6 +136,7 @@ func TestSourcesNeedATenantGitOps(t *testing.T) {
 }
 
 func TestTenantsHaveNoOtherKindsOfSources(t *testing.T) {
+	withoutPolicies(t)
 	harness.WithOperator(t, cluster, harness.Config())
 	tenant := harness.NewTenant(t, cluster.Client, "tenant-bucketeer")
 	person := tenantAdmin(t, tenant)
@@ -157,6 +159,7 @@ func TestTenantsHaveNoOtherKindsOfSources(t *testing.T) {
 // TestSourcesFromBeforeTheInstallGoOn fetches one in a namespace without a TenantGitOps,
 // made when there was no webhook yet.
 func TestSourcesFromBeforeTheInstallGoOn(t *testing.T) {
+	withoutPolicies(t)
 	tenant := harness.NewTenant(t, cluster.Client, "tenant-veteran")
 	git := harness.NewGitServer(t)
 	repository, commit := harness.NewRepository(t, git, "acme/shop", map[string]string{"db.yaml": fixtures.Postgres("db", "1Gi")})

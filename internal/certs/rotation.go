@@ -55,7 +55,7 @@ func (r *Rotation) Start(ctx context.Context) error {
 func (r *Rotation) pass(ctx context.Context) error {
 	secret := &corev1.Secret{}
 	if err := r.Client.Get(ctx, r.Secret, secret); err != nil {
-		return fmt.Errorf("cannot read the Secret of the certificates: %w", err)
+		return fmt.Errorf("cannot read the Secret of the certificates, which config/webhook brings: %w", err)
 	}
 	renewed, changed, err := Renew(secret.Data, r.Hosts, r.Lives, time.Now())
 	if err != nil {

@@ -68,7 +68,7 @@ func (s *Shared) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) 
 func (s *Shared) pass(ctx context.Context) error {
 	secret := &corev1.Secret{}
 	if err := s.Trust.Reader.Get(ctx, s.Secret, secret); err != nil {
-		return fmt.Errorf("cannot read the Secret of the certificates: %w", err)
+		return fmt.Errorf("cannot read the Secret of the certificates, which config/webhook brings: %w", err)
 	}
 	if len(secret.Data[ServingCertificate]) == 0 {
 		return fmt.Errorf("the Secret %s is empty: see that the Deployment gitops-operator-certificates runs", s.Secret)

@@ -3,6 +3,7 @@ package certs
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,12 +20,21 @@ type Trust struct {
 	Host string
 }
 
+// unreadError says that nothing is known, neither good nor bad.
+type unreadError struct{ error }
+
+// IsUnread says whether a Check could not look.
+func IsUnread(err error) bool { return errors.As(err, new(unreadError)) }
+
 // Check says why the API server would not talk to whoever serves with the certificate.
 func (t Trust) Check(ctx context.Context, certificate *tls.Certificate) error {
 	for _, named := range t.Configurations {
 		configuration := named.DeepCopyObject().(client.Object)
 		if err := t.Reader.Get(ctx, client.ObjectKeyFromObject(named), configuration); err != nil {
-			return fmt.Errorf("cannot read the webhook configuration: %w", err)
+			return unreadError{fmt.Errorf("cannot read the webhook configuration: %w", err)}
+		}
+		if len(clientConfigs(configuration)) == 0 {
+			return fmt.Errorf("the webhook configuration %s has no webhooks, so that nobody asks: apply config/webhook again", configuration.GetName())
 		}
 		for _, clientConfig := range clientConfigs(configuration) {
 			if err := Verify(certificate, clientConfig.CABundle, t.Host, time.Now()); err != nil {

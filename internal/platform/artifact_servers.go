@@ -19,6 +19,9 @@ type ArtifactServer struct {
 	Deployment string
 	// PodLabels select its pods.
 	PodLabels map[string]string
+	// TemplateLabels are all that its pods carry, by which policies of others may select
+	// them.
+	TemplateLabels map[string]string
 	// Port it serves artifacts on.
 	Port int32
 	// HostNetwork: it listens on its node's own addresses.
@@ -57,11 +60,12 @@ func artifactServer(namespace string, deployments []appsv1.Deployment, program s
 	errs := []error{err}
 	template := deployment.Spec.Template
 	server := &ArtifactServer{
-		Program:     program,
-		Deployment:  deployment.Name,
-		PodLabels:   template.Labels,
-		Port:        port,
-		HostNetwork: template.Spec.HostNetwork,
+		Program:        program,
+		Deployment:     deployment.Name,
+		PodLabels:      template.Labels,
+		TemplateLabels: template.Labels,
+		Port:           port,
+		HostNetwork:    template.Spec.HostNetwork,
 	}
 	if deployment.Spec.Selector != nil && len(deployment.Spec.Selector.MatchLabels) > 0 {
 		server.PodLabels = deployment.Spec.Selector.MatchLabels

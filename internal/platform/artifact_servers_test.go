@@ -38,15 +38,15 @@ func TestArtifactServersAreFound(t *testing.T) {
 		want        []platform.ArtifactServer
 	}{
 		"a Deployment for each": {upstream, []platform.ArtifactServer{
-			{Program: "source-controller", Deployment: "source-controller", PodLabels: map[string]string{"app": "source-controller"}, Port: 9090},
-			{Program: "source-watcher", Deployment: "source-watcher", PodLabels: map[string]string{"app": "source-watcher"}, Port: 9191},
+			{Program: "source-controller", Deployment: "source-controller", PodLabels: map[string]string{"app": "source-controller"}, TemplateLabels: map[string]string{"app": "source-controller"}, Port: 9090},
+			{Program: "source-watcher", Deployment: "source-watcher", PodLabels: map[string]string{"app": "source-watcher"}, TemplateLabels: map[string]string{"app": "source-watcher"}, Port: 9191},
 		}},
 		"one pod on the host network": {stock, []platform.ArtifactServer{
-			{Program: "source-controller", Deployment: "flux", PodLabels: map[string]string{"app": "flux"}, Port: 9790, HostNetwork: true},
-			{Program: "source-watcher", Deployment: "flux", PodLabels: map[string]string{"app": "flux"}, Port: 9691, HostNetwork: true},
+			{Program: "source-controller", Deployment: "flux", PodLabels: map[string]string{"app": "flux"}, TemplateLabels: map[string]string{"app": "flux"}, Port: 9790, HostNetwork: true},
+			{Program: "source-watcher", Deployment: "flux", PodLabels: map[string]string{"app": "flux"}, TemplateLabels: map[string]string{"app": "flux"}, Port: 9691, HostNetwork: true},
 		}},
 		"without source-watcher": {upstream[:1], []platform.ArtifactServer{
-			{Program: "source-controller", Deployment: "source-controller", PodLabels: map[string]string{"app": "source-controller"}, Port: 9090},
+			{Program: "source-controller", Deployment: "source-controller", PodLabels: map[string]string{"app": "source-controller"}, TemplateLabels: map[string]string{"app": "source-controller"}, Port: 9090},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,13 +10,15 @@ import (
 )
 
 // Grant says what may be deleted. It holds for one revision under one spec: another
-// path, target or substitution would delete others.
+// path or target would delete others. What a substitution takes from a ConfigMap or a
+// Secret is in neither, so that it is the names which hold there.
 type Grant struct {
 	Revision   string `json:"revision"`
 	Generation int64  `json:"generation"`
 	// Applications that may be deleted, by the names that Flux reports.
 	Applications []string `json:"applications,omitempty"`
-	// Confirmed: the tenant has confirmed the revision, whatever it deletes.
+	// Confirmed: the tenant has confirmed the revision, whatever it deletes: Flux does
+	// not report the names of hundreds.
 	Confirmed bool `json:"confirmed,omitempty"`
 }
 

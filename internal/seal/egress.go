@@ -69,6 +69,13 @@ func ComputeEgress(in Snapshot) (Seal, error) {
 			Message: open + ": set spec.sourceEgress.mode to PublicOnly, with the networks that the platform's own sources are fetched from in allowedNetworks",
 		}}, nil
 	}
+	if len(in.Egress.APIServer) == 0 {
+		// One that goes takes itself out; a policy without it would cut all of Flux off.
+		return Seal{Keep: true, Verdict: Verdict{
+			Reason:  gitopsv1.ReasonPlatformNotReady,
+			Message: "cannot tell what to contain: the Service default/kubernetes has no endpoints; what is there stays",
+		}}, nil
+	}
 	policy, err := in.egressPolicy(source)
 	if err != nil {
 		return Seal{}, err
@@ -136,7 +143,7 @@ func block(cidr string) networkingv1.NetworkPolicyPeer {
 func (in Snapshot) egressOfOthers(source platform.ArtifactServer) string {
 	for _, policy := range in.Policies {
 		selector, err := metav1.LabelSelectorAsSelector(&policy.Spec.PodSelector)
-		if policy.Labels[Label] != "" || policy.Name == egressPolicyName(source) || err != nil || !selector.Matches(labels.Set(source.PodLabels)) {
+		if policy.Labels[Label] != "" || policy.Name == egressPolicyName(source) || err != nil || !selector.Matches(labels.Set(source.TemplateLabels)) {
 			continue
 		}
 		// Without types a policy with rules for what goes out holds for that as well.

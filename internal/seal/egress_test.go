@@ -108,16 +108,18 @@ func TestWhatIsSaidOfTheContainment(t *testing.T) {
 		objects int
 		says    string
 	}{
-		"asked for":                       {publicOnly("10.1.0.0/16"), gitopsv1.ReasonContainedByNetworkPolicy, 1, "10.1.0.0/16"},
-		"not asked for":                   {inPods(), gitopsv1.ReasonEgressOpen, 0, "PublicOnly"},
-		"nobody uses it":                  {with(func(in *seal.Snapshot) { in.Tenants = 0 }), gitopsv1.ReasonNoTenantGitOps, 0, "no TenantGitOps"},
-		"flux is not to be found":         {with(func(in *seal.Snapshot) { in.Mend = errors.New("install it") }), gitopsv1.ReasonPlatformNotReady, 0, "install it"},
-		"on the host network":             {with(func(in *seal.Snapshot) { in.Servers[0].HostNetwork = true }), gitopsv1.ReasonFluxOnHostNetwork, 0, "host network"},
-		"another lets out":                {others(networkingv1.NetworkPolicySpec{PolicyTypes: both, Egress: anything}), gitopsv1.ReasonOpenedByAnotherPolicy, 1, "allow-egress"},
-		"another lets out, without types": {others(networkingv1.NetworkPolicySpec{Egress: anything}), gitopsv1.ReasonOpenedByAnotherPolicy, 1, "allow-egress"},
-		"another lets in only":            {others(networkingv1.NetworkPolicySpec{}), gitopsv1.ReasonContainedByNetworkPolicy, 1, ""},
-		"another lets other pods out":     {others(networkingv1.NetworkPolicySpec{PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}, PolicyTypes: both, Egress: anything}), gitopsv1.ReasonContainedByNetworkPolicy, 1, ""},
-		"another shuts":                   {others(networkingv1.NetworkPolicySpec{PolicyTypes: both}), gitopsv1.ReasonContainedByNetworkPolicy, 1, ""},
+		"asked for":                     {publicOnly("10.1.0.0/16"), gitopsv1.ReasonContainedByNetworkPolicy, 1, "10.1.0.0/16"},
+		"not asked for":                 {inPods(), gitopsv1.ReasonEgressOpen, 0, "PublicOnly"},
+		"nobody uses it":                {with(func(in *seal.Snapshot) { in.Tenants = 0 }), gitopsv1.ReasonNoTenantGitOps, 0, "no TenantGitOps"},
+		"flux is not to be found":       {with(func(in *seal.Snapshot) { in.Mend = errors.New("install it") }), gitopsv1.ReasonPlatformNotReady, 0, "install it"},
+		"the api server has no address": {with(func(in *seal.Snapshot) { in.Egress.APIServer = nil }), gitopsv1.ReasonPlatformNotReady, 0, "no endpoints"},
+		"another selects by a label of the pods alone": {others(networkingv1.NetworkPolicySpec{PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{"part-of": "flux"}}, PolicyTypes: both, Egress: anything}), gitopsv1.ReasonOpenedByAnotherPolicy, 1, "allow-egress"},
+		"on the host network":                          {with(func(in *seal.Snapshot) { in.Servers[0].HostNetwork = true }), gitopsv1.ReasonFluxOnHostNetwork, 0, "host network"},
+		"another lets out":                             {others(networkingv1.NetworkPolicySpec{PolicyTypes: both, Egress: anything}), gitopsv1.ReasonOpenedByAnotherPolicy, 1, "allow-egress"},
+		"another lets out, without types":              {others(networkingv1.NetworkPolicySpec{Egress: anything}), gitopsv1.ReasonOpenedByAnotherPolicy, 1, "allow-egress"},
+		"another lets in only":                         {others(networkingv1.NetworkPolicySpec{}), gitopsv1.ReasonContainedByNetworkPolicy, 1, ""},
+		"another lets other pods out":                  {others(networkingv1.NetworkPolicySpec{PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{"app": "x"}}, PolicyTypes: both, Egress: anything}), gitopsv1.ReasonContainedByNetworkPolicy, 1, ""},
+		"another shuts":                                {others(networkingv1.NetworkPolicySpec{PolicyTypes: both}), gitopsv1.ReasonContainedByNetworkPolicy, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			computed := contain(t, test.in)

@@ -17,7 +17,7 @@ func (in Snapshot) othersPolicies(pods podGroup) []networkingv1.NetworkPolicy {
 	for _, policy := range in.Policies {
 		selector, err := metav1.LabelSelectorAsSelector(&policy.Spec.PodSelector)
 		// One of that name is the operator's, also where somebody took its label off.
-		if policy.Labels[Label] == LabelValue || policy.Name == pods.policyName() || err != nil || !selector.Matches(labels.Set(pods.labels)) {
+		if policy.Labels[Label] == LabelValue || policy.Name == pods.policyName() || err != nil || !selector.Matches(labels.Set(pods.allLabels)) {
 			continue
 		}
 		// Without types a policy holds for what comes in.

@@ -147,6 +147,7 @@ func join(open []string, closed string) string {
 type podGroup struct {
 	deployment  string
 	labels      map[string]string
+	allLabels   map[string]string
 	ports       []int32
 	hostNetwork bool
 }
@@ -160,7 +161,7 @@ func byDeployment(servers []platform.ArtifactServer) []podGroup {
 	for _, server := range servers {
 		at := slices.IndexFunc(groups, func(g podGroup) bool { return g.deployment == server.Deployment })
 		if at < 0 {
-			groups = append(groups, podGroup{deployment: server.Deployment, labels: server.PodLabels, hostNetwork: server.HostNetwork})
+			groups = append(groups, podGroup{deployment: server.Deployment, labels: server.PodLabels, allLabels: server.TemplateLabels, hostNetwork: server.HostNetwork})
 			at = len(groups) - 1
 		}
 		groups[at].ports = append(groups[at].ports, server.Port)

@@ -16,12 +16,16 @@ import (
 	"github.com/cozystack/gitops-operator/internal/seal"
 )
 
-var sourcePods = map[string]string{"app": "source-controller"}
+var (
+	// sourcePods is what a Deployment selects by, podLabels all that its pods carry.
+	sourcePods = map[string]string{"app": "source-controller"}
+	podLabels  = map[string]string{"app": "source-controller", "part-of": "flux"}
+)
 
 func inPods() seal.Snapshot {
 	return seal.Snapshot{
 		Tenants: 1, FluxNamespace: "cozy-fluxcd", ControllersNamespace: "cozy-gitops-tenants",
-		Servers: []platform.ArtifactServer{{Program: "source-controller", Deployment: "source-controller", PodLabels: sourcePods, Port: 9090}},
+		Servers: []platform.ArtifactServer{{Program: "source-controller", Deployment: "source-controller", PodLabels: sourcePods, TemplateLabels: podLabels, Port: 9090}},
 	}
 }
 

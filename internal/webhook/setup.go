@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -145,13 +146,20 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 }
 
 // trusted is ready when each bundle of the live configurations covers the certificate
-// in use.
+// in use. Where it could not look, an API server that is busy or away would take all
+// replicas out at once: what was seen last stands.
 func trusted(trust certs.Trust, serving certificates) func(*http.Request) error {
+	var wasTrusted atomic.Bool
 	return func(request *http.Request) error {
 		certificate, err := serving.GetCertificate(nil)
 		if err != nil {
 			return err
 		}
-		return trust.Check(request.Context(), certificate)
+		err = trust.Check(request.Context(), certificate)
+		if certs.IsUnread(err) && wasTrusted.Load() {
+			return nil
+		}
+		wasTrusted.Store(err == nil)
+		return err
 	}
 }

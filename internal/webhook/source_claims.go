@@ -44,7 +44,7 @@ type count struct {
 // inTurn waits for its turn in the namespace, counts, and calls decide.
 func (s *sourceClaims) inTurn(ctx context.Context, namespace string, id sourceID, list func() ([]sourceID, error), decide func(count)) error {
 	claims := s.hold(namespace)
-	defer s.release(namespace, claims)
+	defer s.release(claims)
 	select {
 	case claims.turn <- struct{}{}:
 		defer func() { <-claims.turn }()
@@ -98,12 +98,26 @@ func (s *sourceClaims) hold(namespace string) *namespaceClaims {
 	return claims
 }
 
-// release forgets a namespace in which nothing is on its way.
-func (s *sourceClaims) release(namespace string, claims *namespaceClaims) {
+// anyLive says whether a creation may still be on its way.
+func (n *namespaceClaims) anyLive(now time.Time) bool {
+	for _, at := range n.claimed {
+		if now.Sub(at) <= claimLife {
+			return true
+		}
+	}
+	return false
+}
+
+// release forgets the namespaces in which nothing is on its way.
+func (s *sourceClaims) release(claims *namespaceClaims) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	claims.waiting--
-	if claims.waiting == 0 && len(claims.claimed) == 0 {
-		delete(s.namespaces, namespace)
+	now := time.Now()
+	for name, other := range s.namespaces {
+		// Whoever waits looks at the claims; where nobody does they only grow old.
+		if other.waiting == 0 && !other.anyLive(now) {
+			delete(s.namespaces, name)
+		}
 	}
 }

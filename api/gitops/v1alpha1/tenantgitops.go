@@ -96,7 +96,8 @@ type TenantGitOpsStatus struct {
 	Decryption *DecryptionStatus `json:"decryption,omitempty"`
 
 	// Unmanaged are the Kustomizations and sources of this namespace that somebody wrote
-	// by hand, the first 50 of them by kind and name. They do not count for Ready.
+	// by hand, the first 50 of them by kind and name; of Kustomizations those with the
+	// tenant's shard label. They do not count for Ready.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
