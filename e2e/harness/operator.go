@@ -74,13 +74,19 @@ func Options(root string) embedded.Options {
 // Until it is, nobody answers for the webhooks: a test without an operator takes them
 // out by RemoveWebhooks.
 func Install(ctx context.Context, c *embedded.Cluster, root string) error {
+	if err := InstallWithoutPolicies(ctx, c, root); err != nil {
+		return err
+	}
+	return InstallPolicies(ctx, c, root)
+}
+
+// InstallWithoutPolicies puts in all that Install does but the policies: what is taken
+// out again is heeded for some moments more.
+func InstallWithoutPolicies(ctx context.Context, c *embedded.Cluster, root string) error {
 	if err := manifests.Apply(ctx, c.Client, Parameters()); err != nil {
 		return err
 	}
 	if err := manifests.ApplyPaths(ctx, c.Client, root+"/config/namespaces", root+"/config/rbac", root+"/config/tenant-roles"); err != nil {
-		return err
-	}
-	if err := InstallPolicies(ctx, c, root); err != nil {
 		return err
 	}
 	if err := InstallWebhooks(ctx, c, root); err != nil {

@@ -25,11 +25,8 @@ func TestMain(m *testing.M) {
 	logger.SetLogger(logger.NewLogger(logger.Options{LogEncoding: "console", LogLevel: "error"}))
 	os.Exit(embedded.Main(m, harness.Options(root), func(ctx context.Context, c *embedded.Cluster) error {
 		cluster = c
-		if err := harness.Install(ctx, c, root); err != nil {
-			return err
-		}
 		// What the webhook holds, it holds by itself.
-		return harness.RemovePolicies(ctx, c, root)
+		return harness.InstallWithoutPolicies(ctx, c, root)
 	}))
 }
 
