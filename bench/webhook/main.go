@@ -28,8 +28,8 @@ import (
 const (
 	// warmUp fills caches and opens connections; it is not measured.
 	warmUp = 3 * time.Second
-	// patience bounds the wait for the operator.
-	patience = time.Minute
+	// patience bounds the wait for the operator, and for its tenants.
+	patience = 3 * time.Minute
 )
 
 func main() {
@@ -73,6 +73,9 @@ func measure(ctx context.Context, root string, rate int, length time.Duration, t
 	}
 	defer func() { err = errors.Join(err, operator.Stop()) }()
 	if err := awaitReady(ctx, operator); err != nil {
+		return err
+	}
+	if err := awaitSettled(ctx, cluster.Client, tenants); err != nil {
 		return err
 	}
 	bundle, err := liveBundle(ctx, cluster.Client)

@@ -48,3 +48,39 @@ func newTenants(ctx context.Context, c client.Client, count int) ([][]byte, erro
 	}
 	return questions, nil
 }
+
+// settledFor is how long no TenantGitOps may have changed before the measuring begins.
+const settledFor = 5 * time.Second
+
+// awaitSettled waits until the operator has brought up all tenants: what is measured is
+// the webhook of an operator that runs, not of one that has 50 tenants to start.
+func awaitSettled(ctx context.Context, c client.Client, count int) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var before string
+	since := time.Now()
+	for {
+		var tenants gitopsv1.TenantGitOpsList
+		if err := c.List(ctx, &tenants); err != nil {
+			return fmt.Errorf("list the tenants: %w", err)
+		}
+		observed, now := 0, ""
+		for i := range tenants.Items {
+			now += tenants.Items[i].ResourceVersion + " "
+			if tenants.Items[i].Status.ObservedGeneration == tenants.Items[i].Generation {
+				observed++
+			}
+		}
+		if now != before {
+			before, since = now, time.Now()
+		}
+		if observed == count && time.Since(since) >= settledFor {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the tenants: %d of %d observed: %w", observed, count, ctx.Err())
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
