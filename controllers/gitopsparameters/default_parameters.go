@@ -21,10 +21,6 @@ import (
 	"github.com/cozystack/gitops-operator/internal/apply"
 )
 
-// The operator makes the object where there is none, and never changes one: it is the
-// admin's.
-// +kubebuilder:rbac:groups=gitops.cozystack.io,resources=gitopsparameters,verbs=get;list;watch;create
-
 // Reconciler makes the one GitOpsParameters, with the defaults of its schema.
 type Reconciler struct {
 	Client client.Client

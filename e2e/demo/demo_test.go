@@ -35,7 +35,7 @@ func tryDemo(t *testing.T, cluster string) *runningDemo {
 		command := strings.TrimSpace(demo.await(t, regexp.MustCompile("^  .*")))
 		paste := exec.CommandContext(t.Context(), "bash", "-c", command)
 		// Nothing may depend on how the person has set up git.
-		paste.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + temporary, "GIT_CONFIG_NOSYSTEM=1"}
+		paste.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + temporary, "GIT_CONFIG_NOSYSTEM=1", "GIT_SSL_CAINFO=" + temporary + "/none.pem"}
 		if output, err := paste.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", command, err, output)
 		}

@@ -41,6 +41,7 @@ func (d *demo) embeddedStage(ctx context.Context) (*stage, error) {
 		client:     cluster.Client,
 		caveats: []string{
 			"nodes and pods: each controller is a process, with the arguments and the service account of its Deployment",
+			"the operator's webhooks: an emptied branch deletes at once, and applications from git can be edited by hand (make demo CLUSTER=kind has them)",
 			"the enforcement of NetworkPolicies: they are written, and nothing heeds them (make demo CLUSTER=kind has it)",
 			"what runs an application: Postgres and Redis are plain objects here, and nothing becomes of them",
 		},

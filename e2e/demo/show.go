@@ -36,6 +36,7 @@ func (d *demo) showWhatThereIs(ctx context.Context, s *stage, took time.Duration
 		"kubectl -n " + tenantNamespace + " describe tenantgitops " + gitopsv1.TenantGitOpsName,
 		"kubectl -n " + tenantNamespace + " get gitrepositories,kustomizations,serviceaccounts,roles,rolebindings",
 		"kubectl -n cozy-gitops-tenants get deployments,networkpolicies,serviceaccounts",
+		"kubectl --as=ada --as-group=" + tenantNamespace + "-admin -n " + tenantNamespace + " get tenantgitops   # as a tenant's admin",
 		s.readOperatorLog,
 	} {
 		d.say("  %s", line)
@@ -52,13 +53,14 @@ func (d *demo) showWhatThereIs(ctx context.Context, s *stage, took time.Duration
 const pushHeader = "Push a second commit, which shows up below within half a minute:"
 
 // pushCommands clone the repository, add an application, and push. The clone keeps its
-// own configuration, so that nothing depends on the person's.
+// own configuration, so that nothing depends on the person's; what the environment says
+// of authorities would go before that.
 func pushCommands(url, authorityFile, clone string) []string {
 	return []string{
-		"git clone -c http.sslCAInfo=" + authorityFile + " -c user.name=Ada -c user.email=ada@example.org " + url + " " + clone,
+		"env GIT_SSL_CAINFO=" + authorityFile + " git clone -c http.sslCAInfo=" + authorityFile + " -c user.name=Ada -c user.email=ada@example.org " + url + " " + clone,
 		"sed 's/name: cache/name: sessions/' " + clone + "/cache.yaml > " + clone + "/sessions.yaml",
 		"git -C " + clone + " add sessions.yaml",
 		"git -C " + clone + " commit -m 'Add a cache for sessions'",
-		"git -C " + clone + " push",
+		"env GIT_SSL_CAINFO=" + authorityFile + " git -C " + clone + " push",
 	}
 }
