@@ -29,6 +29,10 @@ package tenantgitops
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=get;list;watch,resourceNames="cozy:tenant:admin"
 // +kubebuilder:rbac:groups=cozystack.io,resources=applicationdefinitions,verbs=get;list
 
+// Whether applications are served by an API server of their own, which stores no managed
+// fields: only there the webhook takes out what has left git.
+// +kubebuilder:rbac:groups=apiregistration.k8s.io,resources=apiservices,verbs=get;list;watch,resourceNames=v1alpha1.apps.cozystack.io
+
 // The fields that the served Flux knows, whether Cilium is there, and whether its
 // own kind is being uninstalled.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get,resourceNames=kustomizations.kustomize.toolkit.fluxcd.io;gitrepositories.source.toolkit.fluxcd.io;ocirepositories.source.toolkit.fluxcd.io;ciliumnetworkpolicies.cilium.io;tenantgitops.gitops.cozystack.io

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/kube-openapi/pkg/validation/spec"
-	"sigs.k8s.io/yaml"
 
 	"github.com/cozystack/gitops-operator/internal/removal"
 	"github.com/cozystack/gitops-operator/internal/removal/removals"
@@ -35,34 +32,26 @@ type server struct {
 	stored  *unstructured.Unstructured
 }
 
-func structuralOf(t testing.TB, text string) *structuralschema.Structural {
+func structural(t testing.TB) *structuralschema.Structural {
 	t.Helper()
-	var written apiextensionsv1.JSONSchemaProps
-	var internal apiextensions.JSONSchemaProps
-	if err := json.Unmarshal([]byte(text), &written); err != nil {
-		t.Fatal(err)
-	}
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&written, &internal, nil); err != nil {
-		t.Fatal(err)
-	}
-	structural, err := structuralschema.NewStructural(&internal)
+	known, err := removals.Structural()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return structural
+	return known
 }
 
 // customResources serves applications as custom resources.
 func customResources(t testing.TB) *server {
 	t.Helper()
-	structural := structuralOf(t, removals.Schema)
+	known := structural(t)
 	texts := spec.MapProperty(spec.StringProperty())
 	metadata := spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}, Properties: map[string]spec.Schema{
 		"labels": *texts, "annotations": *texts,
 	}}}
 	metadata.AddExtension("x-kubernetes-preserve-unknown-fields", true)
 	model := &spec.Schema{SchemaProps: spec.SchemaProps{Type: []string{"object"}, Properties: map[string]spec.Schema{
-		"apiVersion": *spec.StringProperty(), "kind": *spec.StringProperty(), "spec": *structural.ToKubeOpenAPI(),
+		"apiVersion": *spec.StringProperty(), "kind": *spec.StringProperty(), "spec": *known.ToKubeOpenAPI(),
 		"metadata": metadata,
 	}}}
 	model.AddExtension("x-kubernetes-group-version-kind", []any{map[string]any{"group": kind.Group, "version": kind.Version, "kind": kind.Kind}})
@@ -70,7 +59,7 @@ func customResources(t testing.TB) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newServer(t, converter, structural)
+	return newServer(t, converter)
 }
 
 // merging is an aggregated API server that knows the schema's rules for lists, and one
@@ -84,18 +73,18 @@ func merging(t testing.TB, decide func(removal.Apply) *removal.Removed) *server 
 
 func replacing(t testing.TB, decide func(removal.Apply) *removal.Removed) *server {
 	t.Helper()
-	s := newServer(t, managedfields.NewDeducedTypeConverter(), structuralOf(t, removals.Schema))
+	s := newServer(t, managedfields.NewDeducedTypeConverter())
 	s.removal = decide
 	return s
 }
 
-func newServer(t testing.TB, converter managedfields.TypeConverter, structural *structuralschema.Structural) *server {
+func newServer(t testing.TB, converter managedfields.TypeConverter) *server {
 	t.Helper()
 	fields, err := managedfields.NewDefaultCRDFieldManager(converter, sameVersion{}, nothing{}, creater{}, kind, kind.GroupVersion(), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &server{fields: fields, structural: structural}
+	return &server{fields: fields, structural: structural(t)}
 }
 
 // withSchema decides by the table's schema.
@@ -181,39 +170,12 @@ func (s *server) setDefaults(object *unstructured.Unstructured) {
 }
 
 // content is what can be compared of what is stored.
-func (s *server) content() map[string]any { return contentOf(s.stored) }
-
-func contentOf(object *unstructured.Unstructured) map[string]any {
-	content := map[string]any{"spec": object.Object["spec"]}
-	annotations := object.GetAnnotations()
-	delete(annotations, removal.Annotation)
-	if len(annotations) > 0 {
-		content["annotations"] = annotations
-	}
-	if labels := object.GetLabels(); len(labels) > 0 {
-		content["labels"] = labels
-	}
-	return content
-}
+func (s *server) content() removals.Content { return removals.ContentOf(s.stored) }
 
 func parse(t testing.TB, text string) map[string]any {
 	t.Helper()
-	content := map[string]any{}
-	encoded, err := yaml.YAMLToJSON([]byte(text))
+	object, err := removals.Object(text)
 	if err != nil {
-		t.Fatal(err)
-	}
-	object := &unstructured.Unstructured{}
-	if err := json.Unmarshal(encoded, &content); err != nil {
-		t.Fatal(err)
-	}
-	content["apiVersion"], content["kind"] = kind.GroupVersion().String(), kind.Kind
-	encoded, err = json.Marshal(content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// This reads whole numbers as such.
-	if err := object.UnmarshalJSON(encoded); err != nil {
 		t.Fatal(err)
 	}
 	return object.Object

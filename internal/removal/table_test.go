@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"testing"
 
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -20,7 +19,10 @@ func TestTable(t *testing.T) {
 		t.Errorf("%d removals, want 30", len(table))
 	}
 	for _, row := range table {
-		want := wanted(t, row)
+		want, err := row.Wanted()
+		if err != nil {
+			t.Fatal(err)
+		}
 		for name, s := range map[string]*server{
 			"managed fields are stored": customResources(t),
 			"lists are merged":          merging(t, withSchema(t)),
@@ -53,16 +55,6 @@ func play(t *testing.T, s *server, row removals.Removal) {
 			s.edit(t, patch)
 		}
 	}
-}
-
-func wanted(t *testing.T, row removals.Removal) map[string]any {
-	t.Helper()
-	object := &unstructured.Unstructured{Object: parse(t, row.Want)}
-	if object.Object["spec"] == nil {
-		object.Object["spec"] = map[string]any{}
-	}
-	defaulting.Default(object.Object["spec"], structuralOf(t, removals.Schema))
-	return contentOf(object)
 }
 
 func text(t testing.TB, content any) string {

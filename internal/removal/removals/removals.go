@@ -17,12 +17,9 @@ type Removal struct {
 	// Sources that the commits go to, by their number; nil for the first one. What goes
 	// to another source is removed from the one before afterwards.
 	Sources []int
-	// Want is what the application has in the end, in YAML.
+	// Want is what the application has in the end, in YAML, but for the schema's defaults.
 	Want string
 }
-
-// Defaults is what an application has, by its schema, where nobody has set anything.
-const Defaults = `spec: {replicas: 2, size: 10Gi, external: false, resources: {preset: small}}`
 
 // Schema of the applications' spec, with a value of each sort.
 const Schema = `{"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {
@@ -47,7 +44,7 @@ const Schema = `{"type": "object", "x-kubernetes-preserve-unknown-fields": true,
 			"name": {"type": "string"}, "owner": {"type": "string"}, "locale": {"type": "string", "default": "C"},
 			"labels": {"type": "object", "additionalProperties": {"type": "string"}}}}}}}`
 
-// Table lists removals. What is wanted is what is beyond Defaults, or instead.
+// Table lists removals.
 func Table() []Removal {
 	var table []Removal
 	for _, part := range [][]Removal{keys(), maps(), lists(), metadata(), besideOthers(), moves()} {
