@@ -21,6 +21,14 @@ type Removal struct {
 	Want string
 }
 
+// Source is where a commit goes to.
+func (r Removal) Source(commit int) int {
+	if commit < len(r.Sources) {
+		return r.Sources[commit]
+	}
+	return 0
+}
+
 // Schema of the applications' spec, with a value of each sort.
 const Schema = `{"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {
 	"replicas": {"type": "integer", "default": 2},
@@ -47,13 +55,13 @@ const Schema = `{"type": "object", "x-kubernetes-preserve-unknown-fields": true,
 // Table lists removals.
 func Table() []Removal {
 	var table []Removal
-	for _, part := range [][]Removal{keys(), maps(), lists(), metadata(), besideOthers(), moves()} {
+	for _, part := range [][]Removal{ofKeys(), inMaps(), inLists(), ofMetadata(), besideOthers(), moves()} {
 		table = append(table, part...)
 	}
 	return table
 }
 
-func keys() []Removal {
+func ofKeys() []Removal {
 	return []Removal{
 		{Name: "key", Commits: []string{`spec: {password: a, size: 1Gi}`, `spec: {size: 1Gi}`}, Want: `spec: {size: 1Gi}`},
 		{Name: "key-with-a-default", Commits: []string{`spec: {replicas: 5, password: a}`, `spec: {password: a}`}, Want: `spec: {password: a}`},
@@ -67,7 +75,7 @@ func keys() []Removal {
 	}
 }
 
-func maps() []Removal {
+func inMaps() []Removal {
 	return []Removal{
 		{Name: "deep-key", Commits: []string{`spec: {backup: {schedule: daily, retention: {days: 9, copies: 3}}}`, `spec: {backup: {schedule: daily, retention: {days: 9}}}`}, Want: `spec: {backup: {schedule: daily, retention: {days: 9}}}`},
 		{Name: "map-with-defaults-in-it", Commits: []string{`spec: {backup: {schedule: daily, retention: {copies: 3}}}`, `spec: {backup: {schedule: daily}}`}, Want: `spec: {backup: {schedule: daily}}`},
@@ -78,7 +86,7 @@ func maps() []Removal {
 	}
 }
 
-func lists() []Removal {
+func inLists() []Removal {
 	return []Removal{
 		{Name: "item-of-an-atomic-list", Commits: []string{`spec: {allowedRanges: [a, b, c]}`, `spec: {allowedRanges: [a, c]}`}, Want: `spec: {allowedRanges: [a, c]}`},
 		{Name: "atomic-list", Commits: []string{`spec: {allowedRanges: [a, b], password: a}`, `spec: {password: a}`}, Want: `spec: {password: a}`},
@@ -91,7 +99,7 @@ func lists() []Removal {
 	}
 }
 
-func metadata() []Removal {
+func ofMetadata() []Removal {
 	return []Removal{
 		{Name: "label", Commits: []string{`{metadata: {labels: {team: a, "example.org/tier": gold}}}`, `{metadata: {labels: {team: a}}}`}, Want: `{metadata: {labels: {team: a}}}`},
 		{Name: "annotation", Commits: []string{`{metadata: {annotations: {note: "a \"b\"", "example.org/mail": x}}, spec: {password: a}}`, `spec: {password: a}`}, Want: `spec: {password: a}`},
