@@ -24,9 +24,11 @@ const (
 
 	// maxAnnotation bounds the annotation: it is carried by each read of the application.
 	maxAnnotation = 32 << 10
-	// maxAnnotations is what the API server takes of keys and values together. The
-	// platform's own on the HelmRelease need some of it.
-	maxAnnotations = 256<<10 - 4<<10
+	// maxAnnotations is what the API server takes of keys and values together (256 KiB),
+	// less some for the platform's own on the HelmRelease, and for the mark that removal
+	// is off.
+	maxAnnotations = 252 << 10
+	maxWithMark    = 254 << 10
 	// maxObject is well below what etcd takes (1.5 MiB): the HelmRelease is larger than
 	// the application, and grows.
 	maxObject = 1 << 20
@@ -79,13 +81,7 @@ func fits(object *unstructured.Unstructured, others map[string]string, value str
 	if len(value) > maxAnnotation {
 		return fmt.Sprintf("the fields that git applies take %d bytes to remember, more than %d", len(value), maxAnnotation)
 	}
-	total := len(ReleaseAnnotation) + len(value)
-	for key, content := range others {
-		if key != Annotation {
-			total += len(keptPrefix) + len(key) + len(content)
-		}
-	}
-	if total > maxAnnotations {
+	if total := sizeWith(others, value); total > maxAnnotations {
 		return fmt.Sprintf("the annotations take %d bytes with the fields that git applies, more than %d", total, maxAnnotations)
 	}
 	content := object.Object
@@ -97,4 +93,15 @@ func fits(object *unstructured.Unstructured, others map[string]string, value str
 		return fmt.Sprintf("the application takes %d bytes with the fields that git applies, more than %d", len(encoded), maxObject)
 	}
 	return ""
+}
+
+// sizeWith is what the annotations take on the HelmRelease, with this value of ours.
+func sizeWith(others map[string]string, value string) int {
+	total := len(ReleaseAnnotation) + len(value)
+	for key, content := range others {
+		if key != Annotation {
+			total += len(keptPrefix) + len(key) + len(content)
+		}
+	}
+	return total
 }

@@ -75,7 +75,7 @@ func record(object *unstructured.Unstructured, content map[string]any, applied s
 func recordOff(object *unstructured.Unstructured, off string) {
 	annotations := object.GetAnnotations()
 	delete(annotations, Annotation)
-	if mark := offPrefix + off; fits(object, annotations, mark) == "" {
+	if mark := offPrefix + off; sizeWith(annotations, mark) <= maxWithMark {
 		if annotations == nil {
 			annotations = map[string]string{}
 		}

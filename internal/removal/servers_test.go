@@ -2,6 +2,7 @@ package removal_test
 
 import (
 	"encoding/json"
+	"sync"
 	"testing"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -32,9 +33,15 @@ type server struct {
 	stored  *unstructured.Unstructured
 }
 
+// The table's schema, read once, as the API server and as removal has it.
+var (
+	readStructural = sync.OnceValues(removals.Structural)
+	readSchema     = sync.OnceValues(func() (*removal.Schema, error) { return removal.ParseSchema(removals.Schema) })
+)
+
 func structural(t testing.TB) *structuralschema.Structural {
 	t.Helper()
-	known, err := removals.Structural()
+	known, err := readStructural()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +97,7 @@ func newServer(t testing.TB, converter managedfields.TypeConverter) *server {
 // withSchema decides by the table's schema.
 func withSchema(t testing.TB) func(removal.Apply) *removal.Removed {
 	t.Helper()
-	parsed, err := removal.ParseSchema(removals.Schema)
+	parsed, err := readSchema()
 	if err != nil {
 		t.Fatal(err)
 	}

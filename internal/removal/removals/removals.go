@@ -79,7 +79,7 @@ func inMaps() []Removal {
 	return []Removal{
 		{Name: "deep-key", Commits: []string{`spec: {backup: {schedule: daily, retention: {days: 9, copies: 3}}}`, `spec: {backup: {schedule: daily, retention: {days: 9}}}`}, Want: `spec: {backup: {schedule: daily, retention: {days: 9}}}`},
 		{Name: "map-with-defaults-in-it", Commits: []string{`spec: {backup: {schedule: daily, retention: {copies: 3}}}`, `spec: {backup: {schedule: daily}}`}, Want: `spec: {backup: {schedule: daily}}`},
-		{Name: "emptied-map", Commits: []string{`spec: {parameters: {a: "1", b: "2"}}`, `spec: {parameters: {}}`}, Want: `spec: {parameters: {}}`},
+		{Name: "key-without-a-schema", Commits: []string{`spec: {custom: {a: {b: {c: 1, d: 2}}}}`, `spec: {custom: {a: {b: {d: 2}}}}`}, Want: `spec: {custom: {a: {b: {d: 2}}}}`},
 		{Name: "empty-map", Commits: []string{`spec: {parameters: {}, password: a}`, `spec: {password: a}`}, Want: `spec: {password: a}`},
 		{Name: "entry-of-a-map", Commits: []string{`spec: {users: {ann: {password: a, readOnly: true}, bob: {password: b}}}`, `spec: {users: {ann: {password: a}}}`}, Want: `spec: {users: {ann: {password: a, readOnly: false}}}`},
 		{Name: "odd-keys", Commits: []string{`spec: {parameters: {"a.b/c": "1", 'with "quotes"': "2", "~1": "3", "": "4", kept.one: "5"}}`, `spec: {parameters: {kept.one: "5"}}`}, Want: `spec: {parameters: {kept.one: "5"}}`},
