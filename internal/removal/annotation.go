@@ -47,6 +47,14 @@ func Tracking(annotations map[string]string) (tracked bool, off string) {
 	return true, ""
 }
 
+// Brief is the annotation as Tracking needs it: what git applied is left out.
+func Brief(kept string) string {
+	if strings.HasPrefix(kept, offPrefix) {
+		return kept
+	}
+	return "{}"
+}
+
 // last is what git applied before; nil where nobody has written it down, or removal was
 // off, or somebody has put something else there.
 func last(old *unstructured.Unstructured) *fieldpath.Set {
