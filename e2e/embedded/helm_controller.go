@@ -21,9 +21,6 @@ const (
 	// HelmAccount is whom the stand-in for helm-controller acts as, in FluxNamespace;
 	// the platform's own is the same account of all Flux controllers.
 	HelmAccount = "flux"
-
-	helmReleaseGroup   = "helm-controller"
-	helmReleasePackage = "github.com/fluxcd/helm-controller/api/v2"
 )
 
 // ChartsDir is the folder of the charts of HelmReleases: a folder for each source that
