@@ -26,8 +26,8 @@ const (
 	platformValues = "cozystack-values"
 
 	interval = 5 * time.Minute
-	// retryInterval is short, since tests wait for it.
-	retryInterval = 5 * time.Second
+	// forEver is how often a failed release is tried again.
+	forEver = -1
 )
 
 // Release is the HelmRelease of an application, as the platform makes it.
@@ -40,7 +40,7 @@ func (d Definition) Release(application *unstructured.Unstructured) (*v2.HelmRel
 	maps.Copy(labels, d.Labels)
 	maps.Copy(labels, carried(application.GetLabels()))
 	labels[kindLabel], labels[groupLabel], labels[nameLabel] = d.Kind, Group, application.GetName()
-	chart, retry := d.Chart, &metav1.Duration{Duration: retryInterval}
+	chart := d.Chart
 	release := &v2.HelmRelease{
 		TypeMeta: metav1.TypeMeta{APIVersion: v2.GroupVersion.String(), Kind: v2.HelmReleaseKind},
 		ObjectMeta: metav1.ObjectMeta{
@@ -50,8 +50,8 @@ func (d Definition) Release(application *unstructured.Unstructured) (*v2.HelmRel
 		Spec: v2.HelmReleaseSpec{
 			ChartRef:   &chart,
 			Interval:   metav1.Duration{Duration: interval},
-			Install:    &v2.Install{Strategy: &v2.InstallStrategy{Name: string(v2.ActionStrategyRetryOnFailure), RetryInterval: retry}},
-			Upgrade:    &v2.Upgrade{Strategy: &v2.UpgradeStrategy{Name: string(v2.ActionStrategyRetryOnFailure), RetryInterval: retry}},
+			Install:    &v2.Install{Remediation: &v2.InstallRemediation{Retries: forEver}},
+			Upgrade:    &v2.Upgrade{Remediation: &v2.UpgradeRemediation{Retries: forEver}},
 			ValuesFrom: []v2.ValuesReference{{Kind: "Secret", Name: platformValues}},
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cozystack/gitops-operator/e2e/embedded"
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/harness"
 )
@@ -93,13 +94,18 @@ func TestDeletedApplicationIsUninstalled(t *testing.T) {
 	}
 }
 
-func TestReleaseThatIsDeletedComesBack(t *testing.T) {
+// Stored as its release, the application goes with it; a custom resource gets another.
+func TestReleaseThatIsDeletedTakesItsApplicationAlongOrComesBack(t *testing.T) {
 	application := newApplication(t, "Kafka", "tenant-returns", "queue", map[string]any{})
 	awaitCondition(t, application, "Ready", "True", "InstallSucceeded")
 	release := read(t, releaseNamed("tenant-returns", "kafka-queue"))
 	first := release.GetUID()
 	if err := cluster.Client.Delete(t.Context(), release); err != nil {
 		t.Fatal(err)
+	}
+	if cluster.Applications() == embedded.AggregatedApplications {
+		awaitGone(t, application)
+		return
 	}
 	harness.Await(t, "a new release", func(ctx context.Context) (bool, string) {
 		err := cluster.Client.Get(ctx, client.ObjectKeyFromObject(release), release)
