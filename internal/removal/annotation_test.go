@@ -67,7 +67,7 @@ func TestRemovalIsOffWhereTheAnnotationDoesNotFit(t *testing.T) {
 // TestAnnotationNeverExceedsItsBounds goes through the sizes around them.
 func TestAnnotationNeverExceedsItsBounds(t *testing.T) {
 	offSeen, onSeen := false, false
-	for count := 1200; count < 1700; count += 7 {
+	for count := 1200; count < 1700; count += 31 {
 		s := merging(t, withSchema(t))
 		s.apply(t, withContent(many(count)))
 		wantBounded(t, s.stored)

@@ -1,8 +1,6 @@
 package removal
 
 import (
-	"bytes"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -18,7 +16,7 @@ func appliedBy(object *unstructured.Unstructured) (set *fieldpath.Set, found boo
 			continue
 		}
 		set = &fieldpath.Set{}
-		if entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) != nil {
+		if entry.FieldsV1 == nil || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
 			return nil, false
 		}
 		return ours(set), true

@@ -87,7 +87,7 @@ func replacing(t testing.TB, decide func(removal.Apply) *removal.Removed) *serve
 
 func newServer(t testing.TB, converter managedfields.TypeConverter) *server {
 	t.Helper()
-	fields, err := managedfields.NewDefaultCRDFieldManager(converter, sameVersion{}, nothing{}, creater{}, kind, kind.GroupVersion(), "", nil)
+	fields, err := managedfields.NewDefaultCRDFieldManager(converter, sameVersion{}, nothing{}, emptyObjects{}, kind, kind.GroupVersion(), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,9 +189,9 @@ func parse(t testing.TB, text string) map[string]any {
 }
 
 type (
-	sameVersion struct{}
-	nothing     struct{}
-	creater     struct{}
+	sameVersion  struct{}
+	nothing      struct{}
+	emptyObjects struct{}
 )
 
 func (sameVersion) Convert(_, _, _ any) error { return nil }
@@ -206,6 +206,6 @@ func (sameVersion) ConvertFieldLabel(_ runtimeschema.GroupVersionKind, label, va
 
 func (nothing) Default(runtime.Object) {}
 
-func (creater) New(runtimeschema.GroupVersionKind) (runtime.Object, error) {
+func (emptyObjects) New(runtimeschema.GroupVersionKind) (runtime.Object, error) {
 	return &unstructured.Unstructured{Object: map[string]any{}}, nil
 }
