@@ -21,15 +21,17 @@ var Definitions = schema.GroupVersionResource{Group: "cozystack.io", Version: "v
 type definition struct {
 	Spec struct {
 		Application struct {
-			Kind, Singular, Plural string
-			OpenAPISchema          string
-		}
+			Kind          string `json:"kind"`
+			Singular      string `json:"singular"`
+			Plural        string `json:"plural"`
+			OpenAPISchema string `json:"openAPISchema"`
+		} `json:"application"`
 		Release struct {
-			Prefix   string
-			Labels   map[string]string
-			ChartRef map[string]any
-		}
-	}
+			Prefix   string            `json:"prefix"`
+			Labels   map[string]string `json:"labels"`
+			ChartRef map[string]any    `json:"chartRef"`
+		} `json:"release"`
+	} `json:"spec"`
 }
 
 // Read lists the kinds, by name. A cluster without any is an error, as it is to the

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/pflag"
+	mutatingadmissionpolicy "k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
 	"k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/options"
 	"k8s.io/apiserver/pkg/util/compatibility"
@@ -28,12 +29,15 @@ type Options struct {
 
 // NewOptions returns those that hold without flags.
 func NewOptions() *Options {
+	// Among its plugins is none for quotas, as on the platform, where mutating policies
+	// are switched off too.
+	admission := options.NewAdmissionOptions()
+	admission.DisablePlugins = []string{mutatingadmissionpolicy.PluginName}
 	return &Options{
 		serving:        options.NewSecureServingOptions().WithLoopback(),
 		authentication: options.NewDelegatingAuthenticationOptions(),
 		authorization:  options.NewDelegatingAuthorizationOptions(),
-		// Among its plugins is none for quotas, as on the platform.
-		admission: options.NewAdmissionOptions(),
+		admission:      admission,
 	}
 }
 
