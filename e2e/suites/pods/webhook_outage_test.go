@@ -24,7 +24,6 @@ import (
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/harness"
-	"github.com/cozystack/gitops-operator/e2e/manifests"
 	"github.com/cozystack/gitops-operator/e2e/suites"
 	"github.com/cozystack/gitops-operator/internal/operator"
 )
@@ -52,7 +51,6 @@ func TestWritesWhileNoOperatorRuns(t *testing.T) {
 	if !controllerutil.ContainsFinalizer(held, kustomizev1.KustomizationFinalizer) {
 		t.Fatalf("its controller does not hold the Kustomization: finalizers %v", held.Finalizers)
 	}
-
 
 	scaleOperator(t, 0)
 	t.Cleanup(func() { scaleOperator(t, 2) })
