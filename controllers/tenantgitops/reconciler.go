@@ -50,6 +50,8 @@ type Reconciler struct {
 	// hold up a roll-out.
 	halts   sync.Map
 	written lastWritten
+	// claims remembers whose conflicts with others end when a Kustomization changes.
+	claims claimWatch
 }
 
 // outcome is what a pass over a TenantGitOps came to.
@@ -131,6 +133,11 @@ type pass struct {
 	bound resource.Quantity
 	// prunes is what was decided of the deletions of each source, by name.
 	prunes map[string]pruneguard.Decision
+	// owned is what was found of each source's applications that others have too, by
+	// the name of its Kustomization.
+	owned map[string]owned
+	// ownersUnsettled: owner labels are still to be taken off.
+	ownersUnsettled bool
 	// deployKeys and ageRecipient are public halves of generated keys.
 	deployKeys   map[string]string
 	ageRecipient string
