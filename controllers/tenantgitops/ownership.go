@@ -184,13 +184,25 @@ func (l *look) standing(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if ownership.IsLive(other) && (isTrying(k) || isTrying(other)) && !l.letsGo(k, other, conflict.Application) {
+			if !ownership.IsLive(other) {
+				continue
+			}
+			// The cache may have moved on since the claims were looked at.
+			stands := isTrying(k) || isTrying(other) || claims(k, other, conflict.Application) || claims(other, k, conflict.Application)
+			if stands && !l.letsGo(k, other, conflict.Application) {
 				l.watched[key] = true
 				l.conflict(k.Name, conflict.Application, conflict.With)
 			}
 		}
 	}
 	return nil
+}
+
+// claims says whether one Kustomization claims an application of another.
+func claims(claimant, owner *kustomizev1.Kustomization, application string) bool {
+	return slices.ContainsFunc(ownership.Claims(claimant), func(claim ownership.Claim) bool {
+		return claim.Application.String() == application && claim.Owner == client.ObjectKeyFromObject(owner)
+	})
 }
 
 func (l *look) letsGo(a, b *kustomizev1.Kustomization, application string) bool {
