@@ -116,13 +116,15 @@ func (l *look) settleClaims(ctx context.Context, k *kustomizev1.Kustomization) e
 		if err != nil {
 			return err
 		}
-		keeps, err := l.keeps(ctx, owner, claim.Application)
+		self := client.ObjectKeyFromObject(k)
+		keeps, err := l.keeps(ctx, owner, claim.Application, self)
 		if err != nil {
 			return err
 		}
 		switch {
-		case keeps && l.pruning(owner, claim.Application):
-			// It is at it again, and has said before that it does not want it.
+		case keeps && (l.pruning(owner, claim.Application) || ownership.ClaimsFrom(owner, self)):
+			// It is at it again, and has said before that it does not want it; or the two
+			// exchange applications, and it is the other one's turn.
 			l.takesOver(k, claim.Application)
 			l.after = sooner(l.after, pendingInterval)
 		case keeps:
@@ -150,7 +152,7 @@ func (l *look) claimedByOthers(ctx context.Context) error {
 				continue
 			}
 			owner := l.live.kustomizations[claim.Owner.Name]
-			keeps, err := l.keeps(ctx, owner, claim.Application)
+			keeps, err := l.keeps(ctx, owner, claim.Application, client.ObjectKeyFromObject(claimant))
 			if err != nil {
 				return err
 			}
@@ -159,7 +161,7 @@ func (l *look) claimedByOthers(ctx context.Context) error {
 				return err
 			}
 			// Whoever cannot write there only says that it claims something.
-			if keeps && slices.Contains(above, claimant.Namespace) && !l.pruning(owner, claim.Application) {
+			if keeps && slices.Contains(above, claimant.Namespace) && !l.pruning(owner, claim.Application) && !ownership.ClaimsFrom(owner, client.ObjectKeyFromObject(claimant)) {
 				key := client.ObjectKeyFromObject(claimant)
 				l.watched[key] = true
 				l.conflict(owner.Name, claim.Application.String(), key.String())
@@ -235,8 +237,8 @@ func (l *look) pruning(k *kustomizev1.Kustomization, application pruneguard.Appl
 
 // keeps says whether a Kustomization has an application, could have applied it, and has
 // not let go of it.
-func (l *look) keeps(ctx context.Context, owner *kustomizev1.Kustomization, application pruneguard.Application) (bool, error) {
-	if owner == nil || !ownership.KeepsFrom(owner, application) {
+func (l *look) keeps(ctx context.Context, owner *kustomizev1.Kustomization, application pruneguard.Application, claimant client.ObjectKey) (bool, error) {
+	if owner == nil || !ownership.KeepsFrom(owner, application, claimant) {
 		return false, nil
 	}
 	above, err := l.above(ctx, application.Namespace)

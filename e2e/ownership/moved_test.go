@@ -168,3 +168,24 @@ func TestFailingSourceHoldsDeletionsUntilConfirmed(t *testing.T) {
 		})
 	}
 }
+
+// TestExchanged swaps two files in one commit: each source stops at what the other has.
+func TestExchanged(t *testing.T) {
+	t.Parallel()
+	const namespace = "tenant-exchange"
+	files := start("cache")
+	files["two/store.yaml"] = fixtures.Redis("store", 1)
+	repository, commit := newTenant(t, namespace, files)
+	write(t, namespace, folder(t, namespace, "one", repository), folder(t, namespace, "two", repository))
+	awaitApplied(t, namespace, "one", commit)
+	awaitApplied(t, namespace, "two", commit)
+	cache, store := redis(t, namespace, "cache"), redis(t, namespace, "store")
+	last := harness.Commit(t, repository, map[string]string{
+		"one/store.yaml": fixtures.Redis("store", 1), "two/cache.yaml": fixtures.Redis("cache", 1),
+	}, "one/cache.yaml", "two/store.yaml")
+	harness.Request(t, cluster.Client, namespace)
+	awaitApplied(t, namespace, "one", last)
+	awaitApplied(t, namespace, "two", last)
+	wantSame(t, cache, namespace+"/gitops-two")
+	wantSame(t, store, namespace+"/gitops-one")
+}

@@ -124,7 +124,8 @@ func DecideEdit(edit Edit, facts EditFacts) Verdict {
 // on for ever: so the one that has it keeps it until it lets go of it.
 func decideClaim(edit Edit, facts EditFacts) Verdict {
 	owner, application := facts.Owner, applicationOf(edit.Old)
-	if facts.Terminating || owner == nil || !facts.OwnerFromAbove || !ownership.KeepsFrom(owner, application) {
+	claimant, _ := ownership.Owner(edit.Object.GetLabels())
+	if facts.Terminating || owner == nil || !facts.OwnerFromAbove || !ownership.KeepsFrom(owner, application, claimant) {
 		return Verdict{Outcome: LeftAlone}
 	}
 	claim := ownership.Claim{Application: application, Owner: types.NamespacedName{Namespace: owner.Namespace, Name: owner.Name}}

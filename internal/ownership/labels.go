@@ -58,8 +58,21 @@ func Holds(k *kustomizev1.Kustomization, application pruneguard.Application) boo
 	return IsLive(k) && (Has(k, application) || !hasApplied(k))
 }
 
-// KeepsFrom says whether no other Kustomization may take an application over from this
-// one, whose labels it has: it holds it, and does not want to prune it.
-func KeepsFrom(k *kustomizev1.Kustomization, application pruneguard.Application) bool {
-	return Holds(k, application) && !slices.Contains(pruneguard.LetGo(k), application)
+// KeepsFrom says whether a claimant may not take an application over from a Kustomization
+// whose labels it has: that one holds it, and does not want to prune it.
+//
+// Two that are to exchange applications stop at each other's before they come to prune:
+// so the first of them by name takes over, and that shows whether the other lets go. It
+// is never the other way round, so that nothing goes to and fro.
+func KeepsFrom(k *kustomizev1.Kustomization, application pruneguard.Application, claimant types.NamespacedName) bool {
+	if !Holds(k, application) || slices.Contains(pruneguard.LetGo(k), application) {
+		return false
+	}
+	return !ClaimsFrom(k, claimant) || claimant.String() > (types.NamespacedName{Namespace: k.Namespace, Name: k.Name}).String()
+}
+
+// ClaimsFrom says whether the last attempt of a Kustomization failed by a claim to what
+// another one has.
+func ClaimsFrom(k *kustomizev1.Kustomization, owner types.NamespacedName) bool {
+	return slices.ContainsFunc(Claims(k), func(claim Claim) bool { return claim.Owner == owner })
 }
