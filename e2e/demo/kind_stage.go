@@ -56,6 +56,9 @@ func (d *demo) kindStage(ctx context.Context, keep bool) (*stage, error) {
 	if err := fixtures.InstallPlatform(ctx, s.client); err != nil {
 		return nil, err
 	}
+	if err := fixtures.ServeAsCRDs(ctx, s.client); err != nil {
+		return nil, err
+	}
 	if err := cluster.LoadBinaryImage(ctx, operatorImage+":"+operatorTag, binary, "gitops-operator"); err != nil {
 		return nil, err
 	}

@@ -39,6 +39,9 @@ type Options struct {
 	CRDPaths []string
 	// CRDs are installed together with those of CRDPaths.
 	CRDs []client.Object
+	// Applications is how the cluster serves applications, once it is told to by
+	// ServeApplications; by default it is what ApplicationsVariable says.
+	Applications ApplicationsMode
 	// Scheme serves Client and NewClient(nil); Scheme() by default.
 	Scheme *runtime.Scheme
 	// APIServerFlags are added to kube-apiserver's.
@@ -47,7 +50,11 @@ type Options struct {
 	Output io.Writer
 }
 
-func (o Options) withDefaults() Options {
+func (o Options) withDefaults() (Options, error) {
+	var err error
+	if o.Applications, err = o.Applications.orByEnvironment(); err != nil {
+		return o, err
+	}
 	if o.RunnerNamespace == "" {
 		o.RunnerNamespace = ControllersNamespace
 	}
@@ -60,5 +67,5 @@ func (o Options) withDefaults() Options {
 	if o.Output == nil {
 		o.Output = os.Stderr
 	}
-	return o
+	return o, nil
 }

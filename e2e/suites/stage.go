@@ -117,6 +117,9 @@ func start(ctx context.Context, name string, flavour kind.Flavour) (*Stage, erro
 	if err := fixtures.InstallPlatform(ctx, s.Client); err != nil {
 		return s, err
 	}
+	if err := fixtures.ServeAsCRDs(ctx, s.Client); err != nil {
+		return s, err
+	}
 	if err := s.loadOperator(ctx); err != nil {
 		return s, err
 	}
