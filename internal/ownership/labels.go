@@ -19,9 +19,10 @@ import (
 )
 
 const (
-	// NameLabel and NamespaceLabel are Flux's labels of the Kustomization that has applied
-	// an object last.
-	NameLabel      = "kustomize.toolkit.fluxcd.io/name"
+	// NameLabel is Flux's label with the name of the Kustomization that has applied an
+	// object last.
+	NameLabel = "kustomize.toolkit.fluxcd.io/name"
+	// NamespaceLabel is the one with its namespace.
 	NamespaceLabel = "kustomize.toolkit.fluxcd.io/namespace"
 )
 

@@ -34,16 +34,16 @@ type Sibling struct {
 type Standing int
 
 const (
-	// Indifferent: its newest revision does not have the application, or it applies none.
+	// Indifferent means that its newest revision does not have the application, or it applies none.
 	Indifferent Standing = iota
-	// Failing: it cannot apply its newest revision, so nobody knows. Somebody has to mend
+	// Failing means that it cannot apply its newest revision, so nobody knows. Somebody has to mend
 	// or suspend it.
 	Failing
-	// Pending: it has still to come to an end with its newest revision.
+	// Pending means that it has still to come to an end with its newest revision.
 	Pending
-	// Unfetched: its repository may have news.
+	// Unfetched means that its repository may have news.
 	Unfetched
-	// Claiming: it wants the application.
+	// Claiming means that it wants the application.
 	Claiming
 )
 
