@@ -59,6 +59,8 @@ func (p *pass) reportSources(status *gitopsv1.TenantGitOpsStatus) {
 			controller:    status.Controller,
 			deployKey:     p.deployKeys[source.Name],
 			prune:         p.prunes[source.Name],
+			health:        p.health[source.Name],
+			removalOff:    p.removalOff[source.Name],
 			before:        p.said[source.Name],
 		}))
 	}
@@ -216,6 +218,7 @@ func (p *pass) setConditions(v verdict) {
 	} else {
 		apimeta.RemoveStatusCondition(conditions, meta.ReconcilingCondition)
 	}
+	p.setRemovalTracked()
 }
 
 // recordEvents records an event for each source whose state is another than before,

@@ -3,11 +3,14 @@ package validating_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,9 +42,24 @@ func TestOutageStopsOnlyEditsOfWhatGitManages(t *testing.T) {
 	wantPassed(t, "a cluster-admin", edits["merge patch"](t.Context(), cluster.Client, db))
 	wantPassed(t, "the end of namespaces", account(t, "kube-system", "namespace-controller").Delete(t.Context(), fixtures.Application("Bucket", tenant, "files")))
 
+	// Git waits: an apply that nobody saw would be forgotten.
 	harness.Commit(t, repository, map[string]string{"apps/db.yaml": fixtures.Postgres("db", "3Gi")})
 	requestFetch(t, tenant)
-	harness.Await(t, "git to apply while nobody answers", func(context.Context) (bool, string) {
+	harness.Await(t, "git to be told that nobody answers", func(ctx context.Context) (bool, string) {
+		kustomization := &kustomizev1.Kustomization{}
+		if err := cluster.Client.Get(ctx, types.NamespacedName{Namespace: tenant, Name: "gitops-shop"}, kustomization); err != nil {
+			return false, err.Error()
+		}
+		ready := apimeta.FindStatusCondition(kustomization.Status.Conditions, meta.ReadyCondition)
+		if ready == nil {
+			return false, "no condition"
+		}
+		return strings.Contains(ready.Message, "applied.gitops.cozystack.io"), ready.Message
+	})
+	harness.WithOperator(t, cluster, harness.Config())
+	requestFetch(t, tenant)
+	harness.Request(t, cluster.Client, tenant)
+	harness.Await(t, "git to apply once somebody answers", func(context.Context) (bool, string) {
 		size := size(t, db)
 		return size == "3Gi", size
 	})
