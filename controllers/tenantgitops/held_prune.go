@@ -3,10 +3,13 @@ package tenantgitops
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cozystack/gitops-operator/internal/ownership"
@@ -75,11 +78,31 @@ func (l *look) meet(ctx context.Context, k *kustomizev1.Kustomization, objection
 			found.failing = nameOfOther(l.tenant.Namespace, key.String())
 			l.owned[k.Name] = found
 		}
+		if askAgain(other, l.artifactOf(k), time.Now()) {
+			l.after = sooner(l.after, pendingInterval)
+			return l.ask(ctx, other, other.Status.LastHandledReconcileAt)
+		}
 	default:
 		l.after = sooner(l.after, pendingInterval)
 	}
 	return nil
 }
+
+// askAgain says whether one that fails is to try once more before somebody is told to mend
+// it: once after what is to be deleted was fetched, and for as long as it is the operator
+// itself that did not answer, since Flux may come back to it a day later.
+func askAgain(k *kustomizev1.Kustomization, owners *meta.Artifact, now time.Time) bool {
+	value, _ := meta.ReconcileAnnotationValue(k.Annotations)
+	asked, err := time.Parse(time.RFC3339Nano, value)
+	if err != nil || owners != nil && asked.Before(owners.LastUpdateTime.Time) {
+		return true
+	}
+	ready := apimeta.FindStatusCondition(k.Status.Conditions, meta.ReadyCondition)
+	return ready != nil && strings.Contains(ready.Message, ownWebhook) && now.Sub(asked) > pendingInterval
+}
+
+// ownWebhook is in what the API server says of a webhook of the operator's.
+const ownWebhook = `webhook "applications.gitops.cozystack.io"`
 
 // fetch asks for the repository of a Kustomization to be fetched.
 func (l *look) fetch(ctx context.Context, k *kustomizev1.Kustomization) error {

@@ -34,6 +34,8 @@ func (p *pass) settleOwnerLabels(ctx context.Context) time.Duration {
 	if err == nil && digest == p.tenant.Status.OwnersSettled {
 		return 0
 	}
+	// What comes and goes before all is settled must not leave the digest of before.
+	p.tenant.Status.OwnersSettled = ""
 	for _, namespace := range p.boundNamespaces() {
 		var done bool
 		if err == nil {
