@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cozystack/gitops-operator/e2e/embedded"
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/harness"
 )
@@ -74,8 +75,17 @@ func TestFinalizersComeOffWhileNobodyAnswers(t *testing.T) {
 	_, db := fromGit(t, tenant)
 	person := tenantAdmin(t, tenant)
 	mayEdit(t, person, tenant)
+	writer, holder := person, db
+	if cluster.Applications() == embedded.AggregatedApplications {
+		// There a finalizer is the release's; an application cannot have one.
+		release, err := fixtures.Release(db.GetKind(), tenant, db.GetName())
+		if err != nil {
+			t.Fatal(err)
+		}
+		writer, holder = cluster.Client, release
+	}
 	patch := func(content string) error {
-		return person.Patch(t.Context(), db.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(content)))
+		return writer.Patch(t.Context(), holder.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(content)))
 	}
 	wantPassed(t, "a finalizer", patch(`{"metadata":{"finalizers":["example.org/held"]}}`))
 	wantPassed(t, "deletion by a cluster-admin", cluster.Client.Delete(t.Context(), db.DeepCopy()))
