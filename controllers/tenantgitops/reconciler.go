@@ -24,6 +24,7 @@ import (
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/apply"
+	"github.com/cozystack/gitops-operator/internal/helmrelease"
 	"github.com/cozystack/gitops-operator/internal/pruneguard"
 	"github.com/cozystack/gitops-operator/internal/tenancy"
 )
@@ -46,10 +47,13 @@ type Reconciler struct {
 
 	platform *platformReader
 	named    *namedObjectWatch
+	releases *releaseWatch
 	// halts holds, by UID, the generation of each Deployment that was reported to
 	// hold up a roll-out.
 	halts   sync.Map
 	written lastWritten
+	// claims remembers whose conflicts with others end when a Kustomization changes.
+	claims claimWatch
 }
 
 // outcome is what a pass over a TenantGitOps came to.
@@ -131,6 +135,15 @@ type pass struct {
 	bound resource.Quantity
 	// prunes is what was decided of the deletions of each source, by name.
 	prunes map[string]pruneguard.Decision
+	// health is how the applications of each source fare, by name.
+	health map[string]helmrelease.Health
+	// removalOff are the applications of each source that keep what leaves git.
+	removalOff map[string][]string
+	// owned is what was found of each source's applications that others have too, by
+	// the name of its Kustomization.
+	owned map[string]owned
+	// ownersUnsettled: owner labels are still to be taken off.
+	ownersUnsettled bool
 	// deployKeys and ageRecipient are public halves of generated keys.
 	deployKeys   map[string]string
 	ageRecipient string

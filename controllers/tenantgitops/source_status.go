@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/helmrelease"
 	"github.com/cozystack/gitops-operator/internal/names"
 	"github.com/cozystack/gitops-operator/internal/pruneguard"
 	"github.com/cozystack/gitops-operator/internal/stamp"
@@ -54,6 +55,12 @@ type sourceInput struct {
 	deployKey     string
 	// prune is what was decided of the source's deletions.
 	prune pruneguard.Decision
+	// health is how the source's applications fare.
+	health helmrelease.Health
+	// removalOff are those that keep what leaves git.
+	removalOff []string
+	// owned is what was found of applications that other sources have too.
+	owned owned
 	// before is what was said last; empty where the spec has changed since.
 	before gitopsv1.SourceStatus
 }
@@ -63,6 +70,7 @@ type sourceInput struct {
 func sourceStatus(in sourceInput) gitopsv1.SourceStatus {
 	status := gitopsv1.SourceStatus{
 		Name: in.source.Name, DeployKey: in.deployKey, Prune: in.prune.Prune, ConfirmedPrune: in.prune.Confirmed,
+		Conflicts: in.owned.conflicts,
 	}
 	if in.fetched != nil && in.fetched.artifact != nil {
 		status.Revision = in.fetched.artifact.Revision
@@ -79,6 +87,8 @@ func sourceStatus(in sourceInput) gitopsv1.SourceStatus {
 	if status.Ready == metav1.ConditionUnknown && in.repeats(status.Revision) {
 		status.Ready, status.Reason, status.Message = in.before.Ready, in.before.Reason, in.before.Message
 	}
+	status = withHealth(status, in.health)
+	status.RemovalOff = in.removalOff
 	status.Message = truncate(status.Message)
 	return status
 }
@@ -209,6 +219,14 @@ func (in sourceInput) applyVerdict() (metav1.ConditionStatus, string, string) {
 	case condition.Reason == meta.DependencyNotReadyReason:
 		// The failure, if there is one, is that of the dependency.
 		return metav1.ConditionUnknown, condition.Reason, condition.Message
+	case len(in.owned.conflicts) > 0:
+		return metav1.ConditionFalse, gitopsv1.ReasonConflict, in.owned.message(in.kustomization.Namespace)
+	case in.owned.takesOver != "":
+		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "taking over " + in.owned.takesOver
+	case in.prune.Waits != "" && in.owned.failing != "":
+		return metav1.ConditionFalse, gitopsv1.ReasonPruneBlocked, in.prune.MessageWaiting(in.source.Name, in.owned.failing)
+	case in.prune.Waits != "":
+		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "before it deletes applications, it " + in.prune.Waits
 	case in.prune.Granted:
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, in.prune.Message(in.source.Name)
 	case in.prune.Blocked:

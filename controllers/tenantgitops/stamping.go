@@ -40,6 +40,8 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 		Network: facts.network,
 		Kinds:   facts.kinds,
 		Targets: targets,
+
+		HealthKinds: facts.healthKinds,
 	}
 	if err := p.revive(ctx); err != nil {
 		return outcome{}, err
@@ -55,6 +57,7 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 	}
 	in.Held = p.oversized()
 	in.PruneGranted = p.guardPrunes()
+	in.NotAwaited = p.notAwaited()
 	if in.Stamped, err = p.stampable(in, facts); err != nil {
 		return outcome{}, err
 	}
@@ -81,15 +84,27 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 	if err := p.settleHeld(ctx); err != nil {
 		return outcome{}, err
 	}
+	moves, err := p.settleOwnership(ctx)
+	if err != nil {
+		return outcome{}, err
+	}
+	moves = sooner(moves, p.settleOwnerLabels(ctx))
 	after, err := p.prune(ctx, targets)
 	if err != nil {
 		return outcome{}, err
 	}
+	after = sooner(after, moves)
 	if refused {
 		after = sooner(after, refusedInterval)
 	}
 	if after == 0 || after > p.Config.ResyncInterval {
 		after = p.Config.ResyncInterval
+	}
+	if facts.releases {
+		// Last, so that all that is to be done is done also where it fails.
+		if err := p.readHealth(ctx, targets); err != nil {
+			return outcome{}, err
+		}
 	}
 	p.tenant.Status.LastHandledReconcileAt = p.requested()
 	return outcome{requeueAfter: after}, notHeld

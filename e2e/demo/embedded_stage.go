@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/cozystack/gitops-operator/e2e/embedded"
-	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/gitserver"
+	"github.com/cozystack/gitops-operator/e2e/harness"
 	"github.com/cozystack/gitops-operator/e2e/manifests"
 	"github.com/cozystack/gitops-operator/internal/operator"
 )
@@ -89,7 +89,7 @@ func (d *demo) serveGit(_ context.Context, s *stage) error {
 // installOperator lays in all of config/default but the Deployment, for which there is
 // no node.
 func (d *demo) installOperator(ctx context.Context, cluster *embedded.Cluster) error {
-	if err := fixtures.InstallPlatform(ctx, cluster.Client); err != nil {
+	if err := harness.InstallPlatform(ctx, cluster); err != nil {
 		return err
 	}
 	config := filepath.Join(d.root, "config")

@@ -120,8 +120,13 @@ func (c *Cluster) StopAPIServer() {
 }
 
 // StartAPIServer starts the API server again after StopAPIServer, at the same address,
-// and waits until it is ready.
-func (c *Cluster) StartAPIServer(ctx context.Context) error { return c.startAPIServer(ctx) }
+// and waits until it is ready, and passes requests for applications on again.
+func (c *Cluster) StartAPIServer(ctx context.Context) error {
+	if err := c.startAPIServer(ctx); err != nil {
+		return err
+	}
+	return c.awaitApplications(ctx)
+}
 
 // RestartAPIServer ends the API server at once and waits until a new one is ready.
 func (c *Cluster) RestartAPIServer(ctx context.Context) error {

@@ -53,13 +53,19 @@ type Cluster struct {
 
 type ports struct {
 	etcd, etcdPeer, apiServer, controllerManager int
+	// applications is 0 until applications are served by a server of their own.
+	applications int
 }
 
 // Start starts a cluster and waits until it is ready. The programs it needs are built
 // if the cache does not hold them. A cluster that fails to start leaves nothing behind
 // but the error, which carries the end of the failing program's log.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
-	c := &Cluster{options: options.withDefaults(), processes: map[string]*process{}}
+	options, err := options.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{options: options, processes: map[string]*process{}}
 	if err := c.startAll(ctx); err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
@@ -81,6 +87,9 @@ func (c *Cluster) startAll(ctx context.Context) error {
 	}
 	if c.options.Flux {
 		steps = append(steps, c.startFlux)
+	}
+	if c.options.HelmReleases {
+		steps = append(steps, c.startHelmController)
 	}
 	if c.options.Runner {
 		steps = append(steps, c.startRunner)
@@ -149,6 +158,13 @@ func (c *Cluster) installCRDs(ctx context.Context) error {
 		}
 		paths = append(fluxPaths, paths...)
 	}
+	if c.options.Applications == AggregatedApplications || c.options.HelmReleases {
+		helmReleases, err := programs.CRDs(ctx, helmReleaseGroup, helmReleasePackage)
+		if err != nil {
+			return err
+		}
+		paths = append([]string{helmReleases}, paths...)
+	}
 	definitions, err := manifests.DecodePaths(paths...)
 	if err != nil {
 		return err
@@ -162,6 +178,11 @@ func (c *Cluster) start(ctx context.Context, name string, env []string, args ...
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
+	return c.startProgram(name, path, env, args...)
+}
+
+// startProgram runs a binary; its log is named after it.
+func (c *Cluster) startProgram(name, path string, env []string, args ...string) (*process, error) {
 	p, err := start(command{
 		name: name, path: path, args: args, env: env,
 		dir: filepath.Join(c.Dir, name), logFile: c.logFile(name),

@@ -39,6 +39,12 @@ type Options struct {
 	CRDPaths []string
 	// CRDs are installed together with those of CRDPaths.
 	CRDs []client.Object
+	// Applications is how the cluster serves applications, once it is told to by
+	// ServeApplications; by default it is what ApplicationsVariable says.
+	Applications ApplicationsMode
+	// HelmReleases starts a stand-in for helm-controller, which makes the releases of
+	// HelmReleases from the charts in ChartsDir.
+	HelmReleases bool
 	// Scheme serves Client and NewClient(nil); Scheme() by default.
 	Scheme *runtime.Scheme
 	// APIServerFlags are added to kube-apiserver's.
@@ -47,7 +53,11 @@ type Options struct {
 	Output io.Writer
 }
 
-func (o Options) withDefaults() Options {
+func (o Options) withDefaults() (Options, error) {
+	var err error
+	if o.Applications, err = o.Applications.orByEnvironment(); err != nil {
+		return o, err
+	}
 	if o.RunnerNamespace == "" {
 		o.RunnerNamespace = ControllersNamespace
 	}
@@ -60,5 +70,5 @@ func (o Options) withDefaults() Options {
 	if o.Output == nil {
 		o.Output = os.Stderr
 	}
-	return o
+	return o, nil
 }

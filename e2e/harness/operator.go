@@ -22,7 +22,6 @@ import (
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/controllers/tenantgitops"
 	"github.com/cozystack/gitops-operator/e2e/embedded"
-	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/manifests"
 	"github.com/cozystack/gitops-operator/internal/certs"
 	"github.com/cozystack/gitops-operator/internal/operator"
@@ -92,7 +91,7 @@ func InstallWithoutPolicies(ctx context.Context, c *embedded.Cluster, root strin
 	if err := InstallWebhooks(ctx, c, root); err != nil {
 		return err
 	}
-	return fixtures.InstallPlatform(ctx, c.Client)
+	return InstallPlatform(ctx, c)
 }
 
 // Parameters let tenants use the tests' git servers, which listen on loopback, and

@@ -53,6 +53,9 @@ type Input struct {
 	Network Network
 	// Kinds are the plural names of the application kinds that git may write.
 	Kinds []string
+	// HealthKinds are the application kinds, by their names, that Flux is told when to take
+	// for healthy. Those that git may write suffice: others it cannot even read.
+	HealthKinds []string
 	// Targets are the namespaces, beside the tenant's own, in which the git
 	// account is to be bound. Whether it may be has been decided before.
 	Targets []string
@@ -67,6 +70,9 @@ type Input struct {
 	// PruneGranted holds, for sources that may delete, the values for
 	// PruneGrantedAnnotation.
 	PruneGranted map[string]string
+	// NotAwaited are sources on which others are not to depend for a while: all that is
+	// left for them to do is to prune, and that waits for the others.
+	NotAwaited map[string]bool
 }
 
 // NamedObjects are names of objects in the tenant's namespace.

@@ -41,13 +41,26 @@ const (
 	// ReasonArtifactTooLarge: what a source fetched is larger than the platform's admin
 	// allows, so the source is suspended. The message says the mend.
 	ReasonArtifactTooLarge = "ArtifactTooLarge"
+	// ReasonApplicationFailed: the release of an application that a source has applied has
+	// failed. The message names it, with helm-controller's words.
+	ReasonApplicationFailed = "ApplicationFailed"
 	// ReasonPruneBlocked: a revision would delete more than half of a source's
 	// applications, and waits for confirmPrune.
 	ReasonPruneBlocked = "PruneBlocked"
+	// ReasonConflict: another source has one of the source's applications too. The
+	// message names both.
+	ReasonConflict = "Conflict"
 	// ReasonTerminating: the TenantGitOps, or a source of it, is being taken
 	// down; the message says what it waits for.
 	ReasonTerminating = "Terminating"
 )
+
+// RemovalTrackedCondition is there, and false, while applications keep what leaves git.
+const RemovalTrackedCondition = "RemovalTracked"
+
+// ReasonRemovalOff is the reason of the condition RemovalTracked: what git applies to an
+// application is too much to remember.
+const ReasonRemovalOff = "RemovalOff"
 
 // Reasons of events that stand for no condition.
 const (

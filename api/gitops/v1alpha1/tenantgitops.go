@@ -91,6 +91,11 @@ type TenantGitOpsStatus struct {
 	// +listMapKey=name
 	Sources []SourceStatus `json:"sources,omitempty"`
 
+	// OwnersSettled is a digest of what the inventories held when Flux's owner labels
+	// were last taken off the applications that no Kustomization has any more.
+	// +optional
+	OwnersSettled string `json:"ownersSettled,omitempty"`
+
 	// Decryption shows the public half of the key that this namespace decrypts with.
 	// +optional
 	Decryption *DecryptionStatus `json:"decryption,omitempty"`
@@ -156,6 +161,16 @@ type SourceStatus struct {
 	// Applications is the number of applications that this source manages.
 	// +optional
 	Applications int64 `json:"applications"`
+	// Unready is how many of them are not ready: their release has failed, or is on its
+	// way. They are counted also where the source does not wait for them.
+	// +optional
+	Unready int64 `json:"unready,omitempty"`
+	// RemovalOff names applications that keep what leaves git, since what git applies to
+	// them is too much to remember; the condition RemovalTracked says the mend.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	RemovalOff []string `json:"removalOff,omitempty"`
 	// Prune is there from the time that deletions of a revision were held up until
 	// the source is applied again.
 	// +optional
@@ -164,10 +179,24 @@ type SourceStatus struct {
 	// confirm another prune of the same revision, remove it and set it again.
 	// +optional
 	ConfirmedPrune string `json:"confirmedPrune,omitempty"`
+	// Conflicts are applications that another source has too, the first 20 of them. Who
+	// applied it first keeps it, and neither source is ready until one lets go of it.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	Conflicts []ConflictStatus `json:"conflicts,omitempty"`
 	// DeployKey is the public key, in authorized_keys form, to enter at the git
 	// host as a read-only deploy key; only with git.deployKey: Generate.
 	// +optional
 	DeployKey string `json:"deployKey,omitempty"`
+}
+
+// ConflictStatus is an application that two sources have.
+type ConflictStatus struct {
+	// Application is the application, as kind/namespace/name.
+	Application string `json:"application"`
+	// With is the Kustomization of the other source, as namespace/name.
+	With string `json:"with"`
 }
 
 // UnmanagedObject is a Flux object that the operator did not make.
