@@ -54,6 +54,7 @@ func CacheOptions(config Config) cache.Options {
 				Namespaces: map[string]cache.Config{metav1.NamespaceDefault: {}},
 				Label:      labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: platform.APIServerService}),
 			},
+			platform.APIService(): {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, platform.ApplicationsAPIService)},
 			&rbacv1.ClusterRole{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, platform.TenantAdminRole)},
 		},
 	}

@@ -21,10 +21,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/apply"
+	"github.com/cozystack/gitops-operator/internal/healthcheck"
+	"github.com/cozystack/gitops-operator/internal/helmrelease"
 	"github.com/cozystack/gitops-operator/internal/platform"
 	"github.com/cozystack/gitops-operator/internal/stamp"
 )
@@ -47,6 +50,10 @@ type platformFacts struct {
 	network stamp.Network
 	// kinds are the application kinds that git may write.
 	kinds []string
+	// healthKinds are the names of these kinds, for health checks.
+	healthKinds []string
+	// releases: HelmReleases are served.
+	releases bool
 	// crds are the served Flux CRDs, by name.
 	crds map[string]*apiextensionsv1.CustomResourceDefinition
 }
@@ -54,8 +61,9 @@ type platformFacts struct {
 // platformReader reads the facts of the platform, and believes them for a while:
 // they are the same for all tenants.
 type platformReader struct {
-	client client.Client
-	config Config
+	client    client.Client
+	discovery discovery.DiscoveryInterface
+	config    Config
 
 	mu     sync.Mutex
 	facts  *platformFacts
@@ -84,10 +92,14 @@ func (r *platformReader) read(ctx context.Context) (*platformFacts, error) {
 		return nil, err
 	}
 	if facts.mend == nil {
+		var err error
 		if err := r.readNetwork(ctx, facts); err != nil {
 			return nil, err
 		}
 		if err := r.readKinds(ctx, facts); err != nil {
+			return nil, err
+		}
+		if facts.releases, err = r.servesReleases(); err != nil {
 			return nil, err
 		}
 	}
@@ -148,6 +160,8 @@ func (r *platformReader) readFlux(ctx context.Context, facts *platformFacts) err
 func (r *platformReader) alwaysStamped(facts *platformFacts) (mend, err error) {
 	minute := metav1.Duration{Duration: time.Minute}
 	objects, err := stamp.SourceObjects(stamp.Input{
+		HealthKinds: []string{"Any"},
+
 		Config: r.config.Stamp,
 		Tenant: &gitopsv1.TenantGitOps{ObjectMeta: metav1.ObjectMeta{Namespace: "tenant-of-the-check", Name: gitopsv1.TenantGitOpsName}},
 		Stamped: []gitopsv1.Source{
@@ -229,9 +243,8 @@ func (r *platformReader) readKinds(ctx context.Context, facts *platformFacts) er
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("cannot read ClusterRole %s: %w", platform.TenantAdminRole, err)
 	}
-	if err == nil {
-		facts.kinds = platform.ApplicationKinds(role, nil, r.config.ExtraKinds)
-		return nil
+	if err != nil {
+		role = nil
 	}
 	definitions := &unstructured.UnstructuredList{}
 	definitions.SetGroupVersionKind(schema.GroupVersionKind{Group: "cozystack.io", Version: "v1alpha1", Kind: "ApplicationDefinitionList"})
@@ -239,6 +252,33 @@ func (r *platformReader) readKinds(ctx context.Context, facts *platformFacts) er
 	if err := r.client.List(ctx, definitions); err != nil && !apimeta.IsNoMatchError(err) && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("cannot list ApplicationDefinitions: %w", err)
 	}
-	facts.kinds = platform.ApplicationKinds(nil, definitions.Items, r.config.ExtraKinds)
+	facts.kinds = platform.ApplicationKinds(role, definitions.Items, r.config.ExtraKinds)
+	named, unnamed := platform.KindNames(facts.kinds, definitions.Items)
+	if len(unnamed) > 0 {
+		served, err := r.served(healthcheck.APIVersion)
+		if err != nil {
+			return err
+		}
+		named = append(named, platform.ServedKindNames(unnamed, served)...)
+	}
+	facts.healthKinds = named
 	return nil
+}
+
+// servesReleases finds whether there are HelmReleases to be watched.
+func (r *platformReader) servesReleases() (bool, error) {
+	served, err := r.served(helmrelease.GroupVersion.String())
+	return slices.ContainsFunc(served, func(resource metav1.APIResource) bool { return resource.Kind == "HelmRelease" }), err
+}
+
+// served lists the resources of a group and version; none where it is not served.
+func (r *platformReader) served(groupVersion string) ([]metav1.APIResource, error) {
+	list, err := r.discovery.ServerResourcesForGroupVersion(groupVersion)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot find the kinds of %s: %w", groupVersion, err)
+	}
+	return list.APIResources, nil
 }

@@ -24,6 +24,7 @@ import (
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/apply"
+	"github.com/cozystack/gitops-operator/internal/helmrelease"
 	"github.com/cozystack/gitops-operator/internal/pruneguard"
 	"github.com/cozystack/gitops-operator/internal/tenancy"
 )
@@ -46,6 +47,7 @@ type Reconciler struct {
 
 	platform *platformReader
 	named    *namedObjectWatch
+	releases *releaseWatch
 	// halts holds, by UID, the generation of each Deployment that was reported to
 	// hold up a roll-out.
 	halts   sync.Map
@@ -138,6 +140,10 @@ type pass struct {
 	owned map[string]owned
 	// ownersUnsettled: owner labels are still to be taken off.
 	ownersUnsettled bool
+	// health is how the applications of each source fare, by name.
+	health map[string]helmrelease.Health
+	// removalOff are the applications of each source that keep what leaves git.
+	removalOff map[string][]string
 	// deployKeys and ageRecipient are public halves of generated keys.
 	deployKeys   map[string]string
 	ageRecipient string

@@ -13,6 +13,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -42,13 +43,17 @@ func SetupWithManager(mgr ctrl.Manager, config Config) error {
 	if err != nil {
 		return fmt.Errorf("cannot make a metadata client: %w", err)
 	}
+	discoveryClient, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("cannot make a discovery client: %w", err)
+	}
 	r := &Reconciler{
 		Client:   mgr.GetClient(),
 		Uncached: mgr.GetAPIReader(),
 		Applier:  apply.New(mgr.GetClient()),
 		Events:   mgr.GetEventRecorder(apply.FieldManager),
 		Config:   config,
-		platform: &platformReader{client: mgr.GetClient(), config: config},
+		platform: &platformReader{client: mgr.GetClient(), discovery: discoveryClient, config: config},
 		named:    newNamedObjectWatch(metadataClient),
 	}
 	if err := mgr.Add(manager.RunnableFunc(func(ctx context.Context) error {
@@ -61,12 +66,18 @@ func SetupWithManager(mgr ctrl.Manager, config Config) error {
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &kustomizev1.Kustomization{}, claimedFrom, claimedNamespaces); err != nil {
 		return fmt.Errorf("cannot index the claims of Kustomizations: %w", err)
 	}
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &kustomizev1.Kustomization{}, applicationsIndex, indexApplications); err != nil {
+		return fmt.Errorf("cannot index Kustomizations by their applications: %w", err)
+	}
+	if r.releases, err = newReleaseWatch(mgr, handler.EnqueueRequestsFromMapFunc(r.tenantsOfRelease)); err != nil {
+		return err
+	}
 	toTenant := handler.EnqueueRequestsFromMapFunc(tenantOfLabel)
 	inNamespace := func(namespace string) predicate.Predicate {
 		return predicate.NewPredicateFuncs(func(obj client.Object) bool { return obj.GetNamespace() == namespace })
 	}
 	inControllers := builder.WithPredicates(inNamespace(config.Stamp.ControllersNamespace))
-	err = ctrl.NewControllerManagedBy(mgr).
+	reconciler, err := ctrl.NewControllerManagedBy(mgr).
 		For(&gitopsv1.TenantGitOps{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}))).
 		Watches(&kustomizev1.Kustomization{}, handler.EnqueueRequestsFromMapFunc(r.tenantsOfKustomization)).
 		Watches(&sourcev1.GitRepository{}, handler.EnqueueRequestsFromMapFunc(r.tenantOfSource)).
@@ -90,10 +101,11 @@ func SetupWithManager(mgr ctrl.Manager, config Config) error {
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.tenantsAbove)).
 		WatchesRawSource(source.Channel(r.named.events, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: config.Concurrency}).
-		Complete(r)
+		Build(r)
 	if err != nil {
 		return fmt.Errorf("cannot set the TenantGitOps controller up: %w", err)
 	}
+	r.releases.notify(reconciler)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/helmrelease"
 	"github.com/cozystack/gitops-operator/internal/names"
 	"github.com/cozystack/gitops-operator/internal/pruneguard"
 	"github.com/cozystack/gitops-operator/internal/stamp"
@@ -56,6 +57,10 @@ type sourceInput struct {
 	prune pruneguard.Decision
 	// owned is what was found of applications that other sources have too.
 	owned owned
+	// health is how the source's applications fare.
+	health helmrelease.Health
+	// removalOff are those that keep what leaves git.
+	removalOff []string
 	// before is what was said last; empty where the spec has changed since.
 	before gitopsv1.SourceStatus
 }
@@ -82,6 +87,8 @@ func sourceStatus(in sourceInput) gitopsv1.SourceStatus {
 	if status.Ready == metav1.ConditionUnknown && in.repeats(status.Revision) {
 		status.Ready, status.Reason, status.Message = in.before.Ready, in.before.Reason, in.before.Message
 	}
+	status = withHealth(status, in.health)
+	status.RemovalOff = in.removalOff
 	status.Message = truncate(status.Message)
 	return status
 }

@@ -40,6 +40,8 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 		Network: facts.network,
 		Kinds:   facts.kinds,
 		Targets: targets,
+
+		HealthKinds: facts.healthKinds,
 	}
 	if err := p.revive(ctx); err != nil {
 		return outcome{}, err
@@ -97,6 +99,12 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 	}
 	if after == 0 || after > p.Config.ResyncInterval {
 		after = p.Config.ResyncInterval
+	}
+	if facts.releases {
+		// Last, so that all that is to be done is done also where it fails.
+		if err := p.readHealth(ctx, targets); err != nil {
+			return outcome{}, err
+		}
 	}
 	p.tenant.Status.LastHandledReconcileAt = p.requested()
 	return outcome{requeueAfter: after}, notHeld

@@ -60,6 +60,8 @@ func (p *pass) reportSources(status *gitopsv1.TenantGitOpsStatus) {
 			deployKey:     p.deployKeys[source.Name],
 			prune:         p.prunes[source.Name],
 			owned:         p.owned[names.FluxObject(source.Name)],
+			health:        p.health[source.Name],
+			removalOff:    p.removalOff[source.Name],
 			before:        p.said[source.Name],
 		}))
 	}
@@ -217,6 +219,7 @@ func (p *pass) setConditions(v verdict) {
 	} else {
 		apimeta.RemoveStatusCondition(conditions, meta.ReconcilingCondition)
 	}
+	p.setRemovalTracked()
 }
 
 // recordEvents records an event for each source whose state is another than before,

@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/kind"
+	"github.com/cozystack/gitops-operator/e2e/suites"
 	"github.com/cozystack/gitops-operator/internal/operator"
 )
 
@@ -53,10 +53,7 @@ func (d *demo) kindStage(ctx context.Context, keep bool) (*stage, error) {
 		return nil, err
 	}
 	d.step("The platform's kinds and roles, and the operator as its Deployment")
-	if err := fixtures.InstallPlatform(ctx, s.client); err != nil {
-		return nil, err
-	}
-	if err := fixtures.ServeAsCRDs(ctx, s.client); err != nil {
+	if err := suites.InstallPlatform(ctx, cluster, s.client); err != nil {
 		return nil, err
 	}
 	if err := cluster.LoadBinaryImage(ctx, operatorImage+":"+operatorTag, binary, "gitops-operator"); err != nil {

@@ -88,6 +88,9 @@ func (c *Cluster) startAll(ctx context.Context) error {
 	if c.options.Flux {
 		steps = append(steps, c.startFlux)
 	}
+	if c.options.HelmReleases {
+		steps = append(steps, c.startHelmController)
+	}
 	if c.options.Runner {
 		steps = append(steps, c.startRunner)
 	}
@@ -155,7 +158,7 @@ func (c *Cluster) installCRDs(ctx context.Context) error {
 		}
 		paths = append(fluxPaths, paths...)
 	}
-	if c.options.Applications == AggregatedApplications {
+	if c.options.Applications == AggregatedApplications || c.options.HelmReleases {
 		helmReleases, err := programs.CRDs(ctx, helmReleaseGroup, helmReleasePackage)
 		if err != nil {
 			return err

@@ -42,6 +42,9 @@ type Options struct {
 	// Applications is how the cluster serves applications, once it is told to by
 	// ServeApplications; by default it is what ApplicationsVariable says.
 	Applications ApplicationsMode
+	// HelmReleases starts a stand-in for helm-controller, which makes the releases of
+	// HelmReleases from the charts in ChartsDir.
+	HelmReleases bool
 	// Scheme serves Client and NewClient(nil); Scheme() by default.
 	Scheme *runtime.Scheme
 	// APIServerFlags are added to kube-apiserver's.

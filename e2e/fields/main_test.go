@@ -31,7 +31,7 @@ const (
 var (
 	cluster     *embedded.Cluster
 	git         *gitserver.Server
-	operatorLog = &logBuffer{}
+	operatorLog = &harness.LogBuffer{}
 )
 
 func TestMain(m *testing.M) {

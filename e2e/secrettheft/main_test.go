@@ -21,7 +21,7 @@ const root = "../.."
 var (
 	cluster *embedded.Cluster
 	// operatorLog keeps all that the operator logs.
-	operatorLog = &logBuffer{}
+	operatorLog = &harness.LogBuffer{}
 )
 
 func TestMain(m *testing.M) {

@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/gitserver"
 	"github.com/cozystack/gitops-operator/e2e/harness"
 	"github.com/cozystack/gitops-operator/e2e/kind"
@@ -114,10 +113,7 @@ func start(ctx context.Context, name string, flavour kind.Flavour) (*Stage, erro
 	if s.Git, err = cluster.StartGitServer(ctx); err != nil {
 		return s, err
 	}
-	if err := fixtures.InstallPlatform(ctx, s.Client); err != nil {
-		return s, err
-	}
-	if err := fixtures.ServeAsCRDs(ctx, s.Client); err != nil {
+	if err := InstallPlatform(ctx, cluster, s.Client); err != nil {
 		return s, err
 	}
 	if err := s.loadOperator(ctx); err != nil {

@@ -3,16 +3,20 @@ package validating_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cozystack/gitops-operator/e2e/embedded"
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/harness"
 )
@@ -38,9 +42,24 @@ func TestOutageStopsOnlyEditsOfWhatGitManages(t *testing.T) {
 	wantPassed(t, "a cluster-admin", edits["merge patch"](t.Context(), cluster.Client, db))
 	wantPassed(t, "the end of namespaces", account(t, "kube-system", "namespace-controller").Delete(t.Context(), fixtures.Application("Bucket", tenant, "files")))
 
+	// Git waits: an apply that nobody saw would be forgotten.
 	harness.Commit(t, repository, map[string]string{"apps/db.yaml": fixtures.Postgres("db", "3Gi")})
 	requestFetch(t, tenant)
-	harness.Await(t, "git to apply while nobody answers", func(context.Context) (bool, string) {
+	harness.Await(t, "git to be told that nobody answers", func(ctx context.Context) (bool, string) {
+		kustomization := &kustomizev1.Kustomization{}
+		if err := cluster.Client.Get(ctx, types.NamespacedName{Namespace: tenant, Name: "gitops-shop"}, kustomization); err != nil {
+			return false, err.Error()
+		}
+		ready := apimeta.FindStatusCondition(kustomization.Status.Conditions, meta.ReadyCondition)
+		if ready == nil {
+			return false, "no condition"
+		}
+		return strings.Contains(ready.Message, "applied.gitops.cozystack.io"), ready.Message
+	})
+	harness.WithOperator(t, cluster, harness.Config())
+	requestFetch(t, tenant)
+	harness.Request(t, cluster.Client, tenant)
+	harness.Await(t, "git to apply once somebody answers", func(context.Context) (bool, string) {
 		size := size(t, db)
 		return size == "3Gi", size
 	})
@@ -56,8 +75,17 @@ func TestFinalizersComeOffWhileNobodyAnswers(t *testing.T) {
 	_, db := fromGit(t, tenant)
 	person := tenantAdmin(t, tenant)
 	mayEdit(t, person, tenant)
+	writer, holder := person, db
+	if cluster.Applications() == embedded.AggregatedApplications {
+		// There a finalizer is the release's; an application cannot have one.
+		release, err := fixtures.Release(db.GetKind(), tenant, db.GetName())
+		if err != nil {
+			t.Fatal(err)
+		}
+		writer, holder = cluster.Client, release
+	}
 	patch := func(content string) error {
-		return person.Patch(t.Context(), db.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(content)))
+		return writer.Patch(t.Context(), holder.DeepCopy(), client.RawPatch("application/merge-patch+json", []byte(content)))
 	}
 	wantPassed(t, "a finalizer", patch(`{"metadata":{"finalizers":["example.org/held"]}}`))
 	wantPassed(t, "deletion by a cluster-admin", cluster.Client.Delete(t.Context(), db.DeepCopy()))

@@ -24,6 +24,7 @@ import (
 	"github.com/cozystack/gitops-operator/controllers/artifactseal"
 	"github.com/cozystack/gitops-operator/controllers/gitopsparameters"
 	"github.com/cozystack/gitops-operator/controllers/tenantgitops"
+	"github.com/cozystack/gitops-operator/internal/helmrelease"
 	"github.com/cozystack/gitops-operator/internal/webhook"
 )
 
@@ -56,6 +57,7 @@ func Scheme() *runtime.Scheme {
 	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))
 	utilruntime.Must(kustomizev1.AddToScheme(scheme))
 	utilruntime.Must(sourcev1.AddToScheme(scheme))
+	utilruntime.Must(helmrelease.AddToScheme(scheme))
 	utilruntime.Must(gitopsv1.AddToScheme(scheme))
 	return scheme
 }

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/healthcheck"
 	"github.com/cozystack/gitops-operator/internal/names"
 	"github.com/cozystack/gitops-operator/internal/oversize"
 	"github.com/cozystack/gitops-operator/templates"
@@ -146,7 +147,7 @@ func (b builder) kustomization(source gitopsv1.Source, sourceKind string, variab
 	spec.DeletionPolicy = DeletionPolicy(source)
 	spec.Wait = source.Wait
 	spec.HealthChecks = source.HealthChecks
-	spec.HealthCheckExprs = source.HealthCheckExprs
+	spec.HealthCheckExprs = healthcheck.Expressions(b.in.HealthKinds, source.HealthCheckExprs)
 	spec.Patches = source.Patches
 	spec.Components = source.Components
 	spec.CommonMetadata = source.CommonMetadata

@@ -53,6 +53,9 @@ type Input struct {
 	Network Network
 	// Kinds are the plural names of the application kinds that git may write.
 	Kinds []string
+	// HealthKinds are the application kinds, by their names, that Flux is told when to take
+	// for healthy. Those that git may write suffice: others it cannot even read.
+	HealthKinds []string
 	// Targets are the namespaces, beside the tenant's own, in which the git
 	// account is to be bound. Whether it may be has been decided before.
 	Targets []string

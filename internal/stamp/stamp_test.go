@@ -55,7 +55,9 @@ func fullInput() Input {
 		},
 		Kinds:   []string{"redises", "postgreses", "redises"},
 		Targets: []string{"tenant-acme-child"},
-		Named:   NamedObjects{Secrets: []string{"keys.gitops"}, ConfigMaps: []string{"vars"}},
+
+		HealthKinds: []string{"Redis", "Postgres", "Redis"},
+		Named:       NamedObjects{Secrets: []string{"keys.gitops"}, ConfigMaps: []string{"vars"}},
 		Stamped: []gitopsv1.Source{
 			{
 				Name: "apps", Path: "./production", Interval: minutes(10), RetryInterval: &five, Timeout: &five,
@@ -155,7 +157,7 @@ func TestArtifactRuleNeverAllowsEverybody(t *testing.T) {
 // TestNoNamesNoRule: a rule for Secrets without names would be one for all Secrets.
 func TestNoNamesNoRule(t *testing.T) {
 	in := fullInput()
-	in.Named, in.Kinds = NamedObjects{}, nil
+	in.Named, in.Kinds, in.HealthKinds = NamedObjects{}, nil, nil
 	text := string(render(t, in))
 	if strings.Contains(text, "- secrets") || strings.Contains(text, "apps.cozystack.io") {
 		t.Error("a Role has a rule for Secrets or applications although none is named")

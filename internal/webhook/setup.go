@@ -20,6 +20,7 @@ import (
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/certs"
+	"github.com/cozystack/gitops-operator/internal/platform"
 	"github.com/cozystack/gitops-operator/internal/tenancy"
 )
 
@@ -33,6 +34,8 @@ const (
 	CertificatesSecret = "gitops-operator-webhook-certificates"
 	// KustomizationsPath is where Kustomizations are answered for.
 	KustomizationsPath = "/mutate-kustomization"
+	// AppliedPath is where what git applies to applications is answered for.
+	AppliedPath = "/mutate-application"
 	// ApplicationsPath is where changes of applications that git manages are answered for.
 	ApplicationsPath = "/validate-application"
 	// SourcesPath is where new sources are answered for.
@@ -117,7 +120,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	// Controllers start their watches in the leader only; the webhook reads everywhere.
 	namespaces := &metav1.PartialObjectMetadata{}
 	namespaces.SetGroupVersionKind(namespaceKind)
-	for _, read := range []client.Object{&gitopsv1.TenantGitOps{}, &gitopsv1.GitOpsParameters{}, namespaces} {
+	for _, read := range []client.Object{&gitopsv1.TenantGitOps{}, &gitopsv1.GitOpsParameters{}, namespaces, platform.APIService()} {
 		if _, err := mgr.GetCache().GetInformer(context.Background(), read, cache.BlockUntilSynced(false)); err != nil {
 			return fmt.Errorf("cannot watch for the webhook: %w", err)
 		}
@@ -131,6 +134,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	})
 	tenants := facts{cached: mgr.GetClient(), uncached: mgr.GetAPIReader(), tenancy: options.Tenancy}
 	server.Register(KustomizationsPath, &webhook.Admission{Handler: &kustomizations{facts: tenants, operator: options.operator()}})
+	server.Register(AppliedPath, &webhook.Admission{Handler: &applied{kinds: &applicationKinds{cached: mgr.GetCache(), uncached: mgr.GetAPIReader()}}})
 	server.Register(ApplicationsPath, &webhook.Admission{Handler: &applications{facts: tenants}})
 	server.Register(SourcesPath, &webhook.Admission{Handler: newSources(tenants, options.operator())})
 	if err := mgr.Add(server); err != nil {

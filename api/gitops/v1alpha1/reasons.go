@@ -41,6 +41,9 @@ const (
 	// ReasonArtifactTooLarge: what a source fetched is larger than the platform's admin
 	// allows, so the source is suspended. The message says the mend.
 	ReasonArtifactTooLarge = "ArtifactTooLarge"
+	// ReasonApplicationFailed: the release of an application that a source has applied has
+	// failed. The message names it, with helm-controller's words.
+	ReasonApplicationFailed = "ApplicationFailed"
 	// ReasonPruneBlocked: a revision would delete more than half of a source's
 	// applications, and waits for confirmPrune.
 	ReasonPruneBlocked = "PruneBlocked"
@@ -51,6 +54,13 @@ const (
 	// down; the message says what it waits for.
 	ReasonTerminating = "Terminating"
 )
+
+// RemovalTrackedCondition is there, and false, while applications keep what leaves git.
+const RemovalTrackedCondition = "RemovalTracked"
+
+// ReasonRemovalOff is the reason of the condition RemovalTracked: what git applies to an
+// application is too much to remember.
+const ReasonRemovalOff = "RemovalOff"
 
 // Reasons of events that stand for no condition.
 const (

@@ -161,6 +161,16 @@ type SourceStatus struct {
 	// Applications is the number of applications that this source manages.
 	// +optional
 	Applications int64 `json:"applications"`
+	// Unready is how many of them are not ready: their release has failed, or is on its
+	// way. They are counted also where the source does not wait for them.
+	// +optional
+	Unready int64 `json:"unready,omitempty"`
+	// RemovalOff names applications that keep what leaves git, since what git applies to
+	// them is too much to remember; the condition RemovalTracked says the mend.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	RemovalOff []string `json:"removalOff,omitempty"`
 	// Prune is there from the time that deletions of a revision were held up until
 	// the source is applied again.
 	// +optional

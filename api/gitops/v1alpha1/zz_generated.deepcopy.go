@@ -441,6 +441,11 @@ func (in *SourceStatus) DeepCopyInto(out *SourceStatus) {
 		in, out := &in.LastAppliedAt, &out.LastAppliedAt
 		*out = (*in).DeepCopy()
 	}
+	if in.RemovalOff != nil {
+		in, out := &in.RemovalOff, &out.RemovalOff
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Prune != nil {
 		in, out := &in.Prune, &out.Prune
 		*out = new(PruneStatus)

@@ -15,7 +15,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
@@ -25,7 +24,6 @@ import (
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/harness"
-	"github.com/cozystack/gitops-operator/e2e/manifests"
 	"github.com/cozystack/gitops-operator/e2e/suites"
 	"github.com/cozystack/gitops-operator/internal/operator"
 )
@@ -53,8 +51,6 @@ func TestWritesWhileNoOperatorRuns(t *testing.T) {
 	if !controllerutil.ContainsFinalizer(held, kustomizev1.KustomizationFinalizer) {
 		t.Fatalf("its controller does not hold the Kustomization: finalizers %v", held.Finalizers)
 	}
-
-	serveHelmReleases(t, tenant)
 
 	scaleOperator(t, 0)
 	t.Cleanup(func() { scaleOperator(t, 2) })
@@ -142,33 +138,6 @@ func writesOfAnOutage(tenant string, person client.Client) map[string]func(conte
 			return person.Create(ctx, fixtures.Application("Postgres", tenant, duringOutage))
 		},
 	}
-}
-
-// serveHelmReleases lays in the kind that the platform has, as far as it matters here,
-// and waits until one can be created.
-func serveHelmReleases(t *testing.T, namespace string) {
-	t.Helper()
-	kind := apiextensionsv1.CustomResourceDefinitionNames{Plural: "helmreleases", Singular: "helmrelease", Kind: "HelmRelease", ListKind: "HelmReleaseList"}
-	definition := &apiextensionsv1.CustomResourceDefinition{
-		TypeMeta:   metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition"},
-		ObjectMeta: metav1.ObjectMeta{Name: "helmreleases.helm.toolkit.fluxcd.io"},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: "helm.toolkit.fluxcd.io", Names: kind, Scope: apiextensionsv1.NamespaceScoped,
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: "v2", Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-					Type: "object", XPreserveUnknownFields: new(true),
-				}},
-			}},
-		},
-	}
-	if err := manifests.Apply(t.Context(), stage.Client, definition); err != nil {
-		t.Fatal(err)
-	}
-	harness.Await(t, "HelmReleases to be served", func(ctx context.Context) (bool, string) {
-		err := stage.Client.Create(ctx, helmRelease(namespace), client.DryRunAll)
-		return err == nil, fmt.Sprint(err)
-	})
 }
 
 func helmRelease(namespace string) *unstructured.Unstructured {

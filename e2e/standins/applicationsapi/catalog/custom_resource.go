@@ -18,6 +18,7 @@ func (k *Kind) CustomResource() *apiextensionsv1.CustomResourceDefinition {
 	condition := apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &open}
 	status := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
 		"conditions": {Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &condition}},
+		"version":    {Type: "string"},
 	}}
 	names := apiextensionsv1.CustomResourceDefinitionNames{
 		Kind: k.Kind, ListKind: k.Kind + "List", Singular: k.Singular, Plural: k.Plural,

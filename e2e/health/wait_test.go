@@ -1,0 +1,97 @@
+package health_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/pkg/apis/kustomize"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/e2e/fixtures"
+	"github.com/cozystack/gitops-operator/e2e/harness"
+)
+
+// TestWaitFailsWithTheTextOfTheRelease waits for a release that fails: the source is not
+// ready and says why in Helm's words, what depends on it is not applied, and both go on
+// when the repository is mended.
+func TestWaitFailsWithTheTextOfTheRelease(t *testing.T) {
+	namespace := newTenant(t, "tenant-waitfails")
+	repository, _ := newRepository(t, "acme/wait-fails", map[string]string{
+		"first/db.yaml":     database("db", "the disk is full"),
+		"second/cache.yaml": fixtures.Redis("cache", 1),
+	})
+	first, second := fromGit(t, namespace, "first", repository), fromGit(t, namespace, "second", repository)
+	first.Wait, second.DependsOn = true, []string{"first"}
+	harness.Write(t, cluster.Client, namespace, first, second)
+
+	// Flux itself knows that it has failed, and does not sit the timeout out.
+	awaitKustomization(t, namespace, "first", "Ready", metav1.ConditionFalse, "failed early due to stalled resources: [Postgres/"+namespace+"/db status: 'Failed'")
+	failed := awaitSource(t, namespace, "first", metav1.ConditionFalse, gitopsv1.ReasonApplicationFailed, "postgres db failed: ", "the disk is full")
+	if failed.Unready != 1 || failed.Applications != 1 {
+		t.Errorf("%d of %d applications are not ready, want 1 of 1", failed.Unready, failed.Applications)
+	}
+	awaitSource(t, namespace, "second", metav1.ConditionUnknown, "DependencyNotReady")
+	cache := fixtures.Application("Redis", namespace, "cache")
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(cache), cache); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("what depends on a failed source is there: %v", err)
+	}
+
+	mended := harness.Commit(t, repository, map[string]string{"first/db.yaml": database("db", "")})
+	harness.AwaitApplied(t, cluster.Client, namespace, mended)
+	awaitUnready(t, namespace, "first", 0)
+}
+
+// TestFreshApplicationIsWaitedFor: an application that has said nothing yet, or only that
+// it is on its way, is not ready.
+func TestFreshApplicationIsWaitedFor(t *testing.T) {
+	namespace := newTenant(t, "tenant-fresh")
+	repository, commit := newRepository(t, "acme/fresh", map[string]string{"first/db.yaml": slow("db"), "second/cache.yaml": fixtures.Redis("cache", 1)})
+	first, second := fromGit(t, namespace, "first", repository), fromGit(t, namespace, "second", repository)
+	first.Wait, second.DependsOn = true, []string{"first"}
+	harness.Write(t, cluster.Client, namespace, first, second)
+
+	awaitUnready(t, namespace, "first", 1)
+	awaitKustomization(t, namespace, "first", "Healthy", metav1.ConditionUnknown, "Running health checks")
+	if source := awaitSource(t, namespace, "first", metav1.ConditionUnknown, gitopsv1.ReasonProgressing); source.AppliedRevision != "" {
+		t.Errorf("%s counts as applied", source.AppliedRevision)
+	}
+	awaitSource(t, namespace, "second", metav1.ConditionUnknown, "DependencyNotReady")
+
+	finish(t, namespace, "db")
+	harness.AwaitApplied(t, cluster.Client, namespace, commit)
+	awaitUnready(t, namespace, "first", 0)
+}
+
+// TestTenantsOwnExpressionWins takes an application for healthy that ours would wait for.
+func TestTenantsOwnExpressionWins(t *testing.T) {
+	namespace := newTenant(t, "tenant-ownexprs")
+	repository, commit := newRepository(t, "acme/own-exprs", map[string]string{"apps/db.yaml": slow("db")})
+	source := fromGit(t, namespace, "apps", repository)
+	source.Wait = true
+	source.HealthCheckExprs = []kustomize.CustomHealthCheck{{
+		APIVersion: fixtures.Group + "/" + fixtures.Version, Kind: "Postgres",
+		HealthCheckExpressions: kustomize.HealthCheckExpressions{Current: "metadata.name == 'db'"},
+	}}
+	harness.Write(t, cluster.Client, namespace, source)
+	applied := awaitSource(t, namespace, "apps", metav1.ConditionTrue, commit)
+	if applied.Unready != 1 {
+		t.Errorf("%d applications are not ready, want 1", applied.Unready)
+	}
+
+	k := awaitKustomization(t, namespace, "apps", "Ready", metav1.ConditionTrue, "Applied revision")
+	said := map[string]string{}
+	for _, check := range k.Spec.HealthCheckExprs {
+		said[check.Kind] += check.Current
+	}
+	for _, kind := range fixtures.Kinds {
+		_, has := said[kind.Kind]
+		if has != kind.TenantAdmins {
+			t.Errorf("there is an expression for %s: %t; git may write it: %t", kind.Kind, has, kind.TenantAdmins)
+		}
+	}
+	if said["Postgres"] != "metadata.name == 'db'" || !strings.Contains(said["Redis"], "Ready") {
+		t.Errorf("the expressions are %v", said)
+	}
+}
