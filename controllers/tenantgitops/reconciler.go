@@ -135,15 +135,15 @@ type pass struct {
 	bound resource.Quantity
 	// prunes is what was decided of the deletions of each source, by name.
 	prunes map[string]pruneguard.Decision
-	// health is how the applications of each source fare, by name.
-	health map[string]helmrelease.Health
-	// removalOff are the applications of each source that keep what leaves git.
-	removalOff map[string][]string
 	// owned is what was found of each source's applications that others have too, by
 	// the name of its Kustomization.
 	owned map[string]owned
 	// ownersUnsettled: owner labels are still to be taken off.
 	ownersUnsettled bool
+	// health is how the applications of each source fare, by name.
+	health map[string]helmrelease.Health
+	// removalOff are the applications of each source that keep what leaves git.
+	removalOff map[string][]string
 	// deployKeys and ageRecipient are public halves of generated keys.
 	deployKeys   map[string]string
 	ageRecipient string

@@ -63,14 +63,14 @@ func SetupWithManager(mgr ctrl.Manager, config Config) error {
 	})); err != nil {
 		return fmt.Errorf("cannot add the watch of named objects: %w", err)
 	}
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &kustomizev1.Kustomization{}, claimedFrom, claimedNamespaces); err != nil {
+		return fmt.Errorf("cannot index the claims of Kustomizations: %w", err)
+	}
 	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &kustomizev1.Kustomization{}, applicationsIndex, indexApplications); err != nil {
 		return fmt.Errorf("cannot index Kustomizations by their applications: %w", err)
 	}
 	if r.releases, err = newReleaseWatch(mgr, handler.EnqueueRequestsFromMapFunc(r.tenantsOfRelease)); err != nil {
 		return err
-	}
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &kustomizev1.Kustomization{}, claimedFrom, claimedNamespaces); err != nil {
-		return fmt.Errorf("cannot index the claims of Kustomizations: %w", err)
 	}
 	toTenant := handler.EnqueueRequestsFromMapFunc(tenantOfLabel)
 	inNamespace := func(namespace string) predicate.Predicate {

@@ -55,12 +55,12 @@ type sourceInput struct {
 	deployKey     string
 	// prune is what was decided of the source's deletions.
 	prune pruneguard.Decision
+	// owned is what was found of applications that other sources have too.
+	owned owned
 	// health is how the source's applications fare.
 	health helmrelease.Health
 	// removalOff are those that keep what leaves git.
 	removalOff []string
-	// owned is what was found of applications that other sources have too.
-	owned owned
 	// before is what was said last; empty where the spec has changed since.
 	before gitopsv1.SourceStatus
 }

@@ -59,9 +59,9 @@ func (p *pass) reportSources(status *gitopsv1.TenantGitOpsStatus) {
 			controller:    status.Controller,
 			deployKey:     p.deployKeys[source.Name],
 			prune:         p.prunes[source.Name],
+			owned:         p.owned[names.FluxObject(source.Name)],
 			health:        p.health[source.Name],
 			removalOff:    p.removalOff[source.Name],
-			owned:         p.owned[names.FluxObject(source.Name)],
 			before:        p.said[source.Name],
 		}))
 	}
