@@ -20,6 +20,7 @@ import (
 
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
 	"github.com/cozystack/gitops-operator/e2e/harness"
+	"github.com/cozystack/gitops-operator/internal/ownership"
 	"github.com/cozystack/gitops-operator/internal/stamp"
 )
 
@@ -161,6 +162,13 @@ func TestKilledAtEachWrite(t *testing.T) {
 		}
 		if !exists(t, fixtures.Application("Postgres", namespace, "db")) {
 			t.Errorf("killed at write %d of the teardown: the application is gone", n)
+		}
+		left := fixtures.Application("Postgres", namespace, "db")
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(left), left); err != nil {
+			t.Fatal(err)
+		}
+		if key, named := ownership.Owner(left.GetLabels()); named {
+			t.Errorf("killed at write %d of the teardown: the application has the labels of %s", n, key)
 		}
 		if !diedUp && !diedDown {
 			t.Logf("killed at each of the first %d writes up and down", n-1)

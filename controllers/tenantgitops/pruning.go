@@ -128,6 +128,10 @@ func (p *pass) pruneTargets(ctx context.Context, targets []string) error {
 			return err
 		}
 	}
+	if p.ownersUnsettled {
+		// The operator has still to work there.
+		last = nil
+	}
 	for _, binding := range last {
 		if err := p.Applier.Delete(ctx, binding); err != nil {
 			return err

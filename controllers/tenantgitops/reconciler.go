@@ -52,6 +52,8 @@ type Reconciler struct {
 	// hold up a roll-out.
 	halts   sync.Map
 	written lastWritten
+	// claims remembers whose conflicts with others end when a Kustomization changes.
+	claims claimWatch
 }
 
 // outcome is what a pass over a TenantGitOps came to.
@@ -137,6 +139,11 @@ type pass struct {
 	health map[string]helmrelease.Health
 	// removalOff are the applications of each source that keep what leaves git.
 	removalOff map[string][]string
+	// owned is what was found of each source's applications that others have too, by
+	// the name of its Kustomization.
+	owned map[string]owned
+	// ownersUnsettled: owner labels are still to be taken off.
+	ownersUnsettled bool
 	// deployKeys and ageRecipient are public halves of generated keys.
 	deployKeys   map[string]string
 	ageRecipient string

@@ -28,6 +28,7 @@ import (
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/apply"
+	"github.com/cozystack/gitops-operator/internal/ownership"
 	"github.com/cozystack/gitops-operator/internal/stamp"
 	"github.com/cozystack/gitops-operator/internal/tenancy"
 )
@@ -68,6 +69,9 @@ func SetupWithManager(mgr ctrl.Manager, config Config) error {
 	if r.releases, err = newReleaseWatch(mgr, handler.EnqueueRequestsFromMapFunc(r.tenantsOfRelease)); err != nil {
 		return err
 	}
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &kustomizev1.Kustomization{}, claimedFrom, claimedNamespaces); err != nil {
+		return fmt.Errorf("cannot index the claims of Kustomizations: %w", err)
+	}
 	toTenant := handler.EnqueueRequestsFromMapFunc(tenantOfLabel)
 	inNamespace := func(namespace string) predicate.Predicate {
 		return predicate.NewPredicateFuncs(func(obj client.Object) bool { return obj.GetNamespace() == namespace })
@@ -75,7 +79,7 @@ func SetupWithManager(mgr ctrl.Manager, config Config) error {
 	inControllers := builder.WithPredicates(inNamespace(config.Stamp.ControllersNamespace))
 	reconciler, err := ctrl.NewControllerManagedBy(mgr).
 		For(&gitopsv1.TenantGitOps{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}))).
-		Watches(&kustomizev1.Kustomization{}, handler.EnqueueRequestsFromMapFunc(tenantOfNamespace)).
+		Watches(&kustomizev1.Kustomization{}, handler.EnqueueRequestsFromMapFunc(r.tenantsOfKustomization)).
 		Watches(&sourcev1.GitRepository{}, handler.EnqueueRequestsFromMapFunc(r.tenantOfSource)).
 		Watches(&sourcev1.OCIRepository{}, handler.EnqueueRequestsFromMapFunc(r.tenantOfSource)).
 		// Another bound of artifacts lets sources go, or holds them.
@@ -117,10 +121,19 @@ func tenantOfLabel(_ context.Context, obj client.Object) []reconcile.Request {
 	return nil
 }
 
-// tenantOfNamespace leads from a Kustomization to the TenantGitOps beside it,
-// also where a tenant wrote the Kustomization by hand.
-func tenantOfNamespace(_ context.Context, obj client.Object) []reconcile.Request {
-	return []reconcile.Request{tenant(obj.GetNamespace())}
+// tenantsOfKustomization leads from a Kustomization to the TenantGitOps beside it, also
+// where a tenant wrote it by hand, and to those of the tenants that have what it claims.
+func (r *Reconciler) tenantsOfKustomization(_ context.Context, obj client.Object) []reconcile.Request {
+	requests := []reconcile.Request{tenant(obj.GetNamespace())}
+	if k, ok := obj.(*kustomizev1.Kustomization); ok {
+		for _, claim := range ownership.Claims(k) {
+			requests = append(requests, tenant(claim.Owner.Namespace))
+		}
+	}
+	for _, namespace := range r.claims.waitingFor(client.ObjectKeyFromObject(obj)) {
+		requests = append(requests, tenant(namespace))
+	}
+	return requests
 }
 
 // tenantOfSource leads from a source to the TenantGitOps that it was stamped for, or

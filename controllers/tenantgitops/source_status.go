@@ -59,6 +59,8 @@ type sourceInput struct {
 	health helmrelease.Health
 	// removalOff are those that keep what leaves git.
 	removalOff []string
+	// owned is what was found of applications that other sources have too.
+	owned owned
 	// before is what was said last; empty where the spec has changed since.
 	before gitopsv1.SourceStatus
 }
@@ -68,6 +70,7 @@ type sourceInput struct {
 func sourceStatus(in sourceInput) gitopsv1.SourceStatus {
 	status := gitopsv1.SourceStatus{
 		Name: in.source.Name, DeployKey: in.deployKey, Prune: in.prune.Prune, ConfirmedPrune: in.prune.Confirmed,
+		Conflicts: in.owned.conflicts,
 	}
 	if in.fetched != nil && in.fetched.artifact != nil {
 		status.Revision = in.fetched.artifact.Revision
@@ -216,6 +219,14 @@ func (in sourceInput) applyVerdict() (metav1.ConditionStatus, string, string) {
 	case condition.Reason == meta.DependencyNotReadyReason:
 		// The failure, if there is one, is that of the dependency.
 		return metav1.ConditionUnknown, condition.Reason, condition.Message
+	case len(in.owned.conflicts) > 0:
+		return metav1.ConditionFalse, gitopsv1.ReasonConflict, in.owned.message(in.kustomization.Namespace)
+	case in.owned.takesOver != "":
+		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "taking over " + in.owned.takesOver
+	case in.prune.Waits != "" && in.owned.failing != "":
+		return metav1.ConditionFalse, gitopsv1.ReasonPruneBlocked, in.prune.MessageWaiting(in.source.Name, in.owned.failing)
+	case in.prune.Waits != "":
+		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "before it deletes applications, it " + in.prune.Waits
 	case in.prune.Granted:
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, in.prune.Message(in.source.Name)
 	case in.prune.Blocked:

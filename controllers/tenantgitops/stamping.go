@@ -57,6 +57,7 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 	}
 	in.Held = p.oversized()
 	in.PruneGranted = p.guardPrunes()
+	in.NotAwaited = p.notAwaited()
 	if in.Stamped, err = p.stampable(in, facts); err != nil {
 		return outcome{}, err
 	}
@@ -83,10 +84,16 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 	if err := p.settleHeld(ctx); err != nil {
 		return outcome{}, err
 	}
+	moves, err := p.settleOwnership(ctx)
+	if err != nil {
+		return outcome{}, err
+	}
+	moves = sooner(moves, p.settleOwnerLabels(ctx))
 	after, err := p.prune(ctx, targets)
 	if err != nil {
 		return outcome{}, err
 	}
+	after = sooner(after, moves)
 	if refused {
 		after = sooner(after, refusedInterval)
 	}

@@ -61,6 +61,7 @@ func (p *pass) reportSources(status *gitopsv1.TenantGitOpsStatus) {
 			prune:         p.prunes[source.Name],
 			health:        p.health[source.Name],
 			removalOff:    p.removalOff[source.Name],
+			owned:         p.owned[names.FluxObject(source.Name)],
 			before:        p.said[source.Name],
 		}))
 	}

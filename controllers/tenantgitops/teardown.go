@@ -31,7 +31,7 @@ const podGrace = 15 * time.Second
 const keepRetry = 10 * time.Second
 
 // teardown takes everything of a deleted TenantGitOps down, in steps, each of
-// which waits for the one before: Kustomizations; sources; the controller; its
+// which waits for the one before: Kustomizations; the owner labels that they left; sources; the controller; its
 // network policy and account; the accounts and Roles; the operator's own binding;
 // the finalizer. What is left is read from the API server each time, so a controller
 // killed between two steps goes on where it was.
@@ -51,7 +51,7 @@ func (p *pass) teardown(ctx context.Context) (outcome, error) {
 		return p.takeDownKustomizations(ctx)
 	}
 	for _, step := range []func(context.Context) (waitsFor string, after time.Duration, err error){
-		p.removeRepositories, p.removeController, p.removeAccounts,
+		p.freeApplications, p.removeRepositories, p.removeController, p.removeAccounts,
 	} {
 		waitsFor, after, err := step(ctx)
 		if err != nil {
@@ -229,6 +229,31 @@ func (p *pass) keepController(ctx context.Context) error {
 		}
 	}
 	return p.applyController(ctx, stack.Controller)
+}
+
+// freeApplications takes Flux's owner labels off what the Kustomizations left behind.
+func (p *pass) freeApplications(ctx context.Context) (string, time.Duration, error) {
+	if p.terminating {
+		return "", 0, nil
+	}
+	for _, namespace := range p.boundNamespaces() {
+		if namespace != p.tenant.Namespace {
+			if stays, err := p.isDescendant(ctx, namespace); err != nil || !stays {
+				if err != nil {
+					return "", 0, err
+				}
+				continue
+			}
+		}
+		settled, err := p.cleanOwnerLabels(ctx, namespace)
+		if err != nil {
+			return "", 0, err
+		}
+		if !settled {
+			return "the owner labels of applications in " + namespace, time.Second, nil
+		}
+	}
+	return "", 0, nil
 }
 
 func (p *pass) removeRepositories(ctx context.Context) (string, time.Duration, error) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -15,12 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cozystack/gitops-operator/internal/names"
+	"github.com/cozystack/gitops-operator/internal/ownership"
+	"github.com/cozystack/gitops-operator/internal/pruneguard"
 	stamped "github.com/cozystack/gitops-operator/internal/stamp"
-)
-
-const (
-	ownerNameLabel      = "kustomize.toolkit.fluxcd.io/name"
-	ownerNamespaceLabel = "kustomize.toolkit.fluxcd.io/namespace"
 )
 
 // Edit is somebody's change or deletion of an application.
@@ -51,9 +47,20 @@ type EditFacts struct {
 // object's labels do not count: the console's update has none, and whoever is to be kept
 // out could leave them out.
 func (e Edit) Owner() (key types.NamespacedName, named bool) {
-	labels := e.Old.GetLabels()
-	key = types.NamespacedName{Namespace: labels[ownerNamespaceLabel], Name: labels[ownerNameLabel]}
-	return key, key.Namespace != "" && key.Name != ""
+	return ownership.Owner(e.Old.GetLabels())
+}
+
+// Claims says whether a git account is about to put other labels of an owner in the place
+// of the stored ones: another Kustomization applies the application too. It does not
+// matter whether it says that it only tries: the applications API writes all the same.
+func (e Edit) Claims() bool {
+	owner, named := e.Owner()
+	if !named || e.Object == nil {
+		return false
+	}
+	claimant, claims := ownership.Owner(e.Object.GetLabels())
+	return claims && claimant != owner &&
+		(e.ByGit() || e.User == serviceAccount(claimant.Namespace, names.GitAccount(claimant.Namespace)))
 }
 
 // ByGit says whether it is written by the git account of the Kustomization that the
@@ -67,7 +74,7 @@ func (e Edit) ByGit() bool {
 // platform's or git's own, or it leaves all that git could have written as it is.
 func (e Edit) Exempt(adminGroups []string) bool {
 	_, named := e.Owner()
-	return !named || isAdmin(e.Groups, adminGroups) || isPlatform(e.User) || e.ByGit() || e.keepsContent()
+	return !named || isAdmin(e.Groups, adminGroups) || isPlatform(e.User) || e.ByGit() && !e.Claims() || e.keepsContent()
 }
 
 // keepsContent holds where nothing changes but the status and such metadata as
@@ -89,6 +96,9 @@ func content(object *unstructured.Unstructured) map[string]any {
 // DecideEdit decides about an edit that is not exempt: an application that git manages
 // is read-only for every other hand, which would only be reverted.
 func DecideEdit(edit Edit, facts EditFacts) Verdict {
+	if edit.Claims() {
+		return decideClaim(edit, facts)
+	}
 	owner := facts.Owner
 	switch {
 	case facts.Terminating,
@@ -109,12 +119,27 @@ func DecideEdit(edit Edit, facts EditFacts) Verdict {
 		strings.ToLower(edit.Old.GetKind()), edit.Old.GetName(), mend, facts.Repository.place(owner.Spec.Path), whatToSuspend(owner))}
 }
 
+// decideClaim decides about an application that a Kustomization applies and that has the
+// labels of another one. Flux would take it over, the other one would take it back, and so
+// on for ever: so the one that has it keeps it until it lets go of it.
+func decideClaim(edit Edit, facts EditFacts) Verdict {
+	owner, application := facts.Owner, applicationOf(edit.Old)
+	claimant, _ := ownership.Owner(edit.Object.GetLabels())
+	if facts.Terminating || owner == nil || !facts.OwnerFromAbove || !ownership.KeepsFrom(owner, application, claimant) {
+		return Verdict{Outcome: LeftAlone}
+	}
+	claim := ownership.Claim{Application: application, Owner: types.NamespacedName{Namespace: owner.Namespace, Name: owner.Name}}
+	return Verdict{Outcome: Refused, Message: claim.Refusal()}
+}
+
+func applicationOf(object *unstructured.Unstructured) pruneguard.Application {
+	return pruneguard.Application{Namespace: object.GetNamespace(), Name: object.GetName(), Kind: object.GetKind()}
+}
+
 // manages says whether a Kustomization has applied an object. A label alone says nothing:
 // Orphan leaves it behind, and anybody may write it.
 func manages(owner *kustomizev1.Kustomization, object *unstructured.Unstructured) bool {
-	kind := object.GroupVersionKind()
-	id := strings.Join([]string{object.GetNamespace(), object.GetName(), kind.Group, kind.Kind}, "_")
-	if owner.Status.Inventory != nil && slices.ContainsFunc(owner.Status.Inventory.Entries, func(entry kustomizev1.ResourceRef) bool { return entry.ID == id }) {
+	if ownership.Has(owner, applicationOf(object)) {
 		return true
 	}
 	// The inventory is written when all objects have been applied. What was created since

@@ -211,3 +211,58 @@ func TestRepositoriesAreNamedWithoutCredentials(t *testing.T) {
 		}
 	}
 }
+
+// TestDecideClaim goes through who may take over what another Kustomization applied.
+func TestDecideClaim(t *testing.T) {
+	const git = "system:serviceaccount:" + tenant + ":" + tenant + "-gitops"
+	claimed := database()
+	labels := claimed.GetLabels()
+	labels["kustomize.toolkit.fluxcd.io/name"] = "gitops-other"
+	claimed.SetLabels(labels)
+	condition := func(reason, message string) func(*kustomizev1.Kustomization) {
+		return func(o *kustomizev1.Kustomization) {
+			status := metav1.ConditionFalse
+			if reason == meta.ReconciliationSucceededReason {
+				status = metav1.ConditionTrue
+			}
+			o.Status.Conditions = []metav1.Condition{{Type: meta.ReadyCondition, Status: status, Reason: reason, Message: message}}
+		}
+	}
+	applied := condition(meta.ReconciliationSucceededReason, "Applied revision: r")
+	has := admission.EditFacts{Owner: changedOwner(owner(entry), applied), OwnerFromAbove: true}
+	for name, test := range map[string]struct {
+		facts   admission.EditFacts
+		refused bool
+	}{
+		"another has it":             {facts: has, refused: true},
+		"the other is gone":          {},
+		"the other is from beside":   {facts: admission.EditFacts{Owner: has.Owner}},
+		"the namespace is going":     {facts: admission.EditFacts{Owner: has.Owner, OwnerFromAbove: true, Terminating: true}},
+		"the other has dropped it":   {facts: admission.EditFacts{Owner: changedOwner(owner(), applied), OwnerFromAbove: true}},
+		"the other cannot say":       {facts: admission.EditFacts{Owner: changedOwner(owner(), condition(meta.BuildFailedReason, "no")), OwnerFromAbove: true}, refused: true},
+		"the other has said nothing": {facts: admission.EditFacts{Owner: owner(), OwnerFromAbove: true}, refused: true},
+		"the other wants to prune it": {facts: admission.EditFacts{OwnerFromAbove: true, Owner: changedOwner(owner(entry),
+			condition(meta.PruneFailedReason, "delete failed, errors: Postgres/"+tenant+"/db delete failed: held;"))}},
+		"the other is suspended": {facts: admission.EditFacts{OwnerFromAbove: true, Owner: changedOwner(owner(entry), func(o *kustomizev1.Kustomization) { o.Spec.Suspend = true })}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			edit := admission.Edit{Namespace: tenant, User: git, Old: database(), Object: claimed}
+			if !edit.Claims() || edit.Exempt(nil) {
+				t.Fatal("it is no claim, or it is exempt")
+			}
+			verdict := admission.DecideEdit(edit, test.facts)
+			if (verdict.Outcome == admission.Refused) != test.refused {
+				t.Errorf("got %s: %s", verdict.Outcome, verdict.Message)
+			}
+		})
+	}
+	for name, edit := range map[string]admission.Edit{
+		"git's own apply":        {Namespace: tenant, User: git, Old: database(), Object: grown()},
+		"a person":               {Namespace: tenant, User: "ann", Old: database(), Object: claimed},
+		"an object nobody owned": {Namespace: tenant, User: git, Old: with(database(), []string{"metadata", "labels"}, nil), Object: claimed},
+	} {
+		if edit.Claims() {
+			t.Errorf("%s counts as a claim", name)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package pruneguard
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,8 @@ type attempt struct {
 	failed []Application
 	// of is how many applications the inventory had while they were deleted.
 	of int
+	// waits is what the first of them waits for that waits for somebody else.
+	waits string
 	// complete: the report names every object that was not deleted.
 	complete bool
 }
@@ -43,6 +46,9 @@ func lastAttempt(k *kustomizev1.Kustomization) *attempt {
 		if of, err := strconv.Atoi(match[4]); err == nil && (a.of == 0 || of < a.of) {
 			a.of = of
 		}
+		if match[5] != "" && a.waits == "" {
+			a.waits = match[5]
+		}
 		if !applied[application] {
 			a.complete = false
 		}
@@ -52,4 +58,38 @@ func lastAttempt(k *kustomizev1.Kustomization) *attempt {
 		return nil
 	}
 	return a
+}
+
+// LetGo are the applications that the last attempt of a Kustomization failed to prune:
+// its newest revision does not have them.
+func LetGo(k *kustomizev1.Kustomization) []Application {
+	ready := apimeta.FindStatusCondition(k.Status.Conditions, meta.ReadyCondition)
+	if ready == nil || ready.Reason != meta.PruneFailedReason || ready.ObservedGeneration < k.Generation {
+		return nil
+	}
+	applied := applications(k)
+	var letGo []Application
+	for _, match := range failed.FindAllStringSubmatch(ready.Message, -1) {
+		if application := (Application{Kind: match[1], Namespace: match[2], Name: match[3]}); applied[application] {
+			letGo = append(letGo, application)
+		}
+	}
+	return letGo
+}
+
+// Waits are those of LetGo whose deletion was held for somebody else.
+func Waits(k *kustomizev1.Kustomization) []Application {
+	letGo := LetGo(k)
+	if letGo == nil {
+		return nil
+	}
+	ready := apimeta.FindStatusCondition(k.Status.Conditions, meta.ReadyCondition)
+	var waits []Application
+	for _, match := range held.FindAllStringSubmatch(ready.Message, -1) {
+		application := Application{Kind: match[1], Namespace: match[2], Name: match[3]}
+		if match[5] != "" && slices.Contains(letGo, application) {
+			waits = append(waits, application)
+		}
+	}
+	return waits
 }

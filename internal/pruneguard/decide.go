@@ -31,6 +31,9 @@ type Decision struct {
 	Grant *Grant
 	// Granted: what the last report names may be deleted, at the next attempt.
 	Granted bool
+	// Waits is what the deletions wait for, where that is somebody else; Flux is to try
+	// again when that has come to an end.
+	Waits string
 	// Ask: Flux is to try again now.
 	Ask bool
 	// Blocked: the tenant has to confirm, or to take the change back.
@@ -91,6 +94,13 @@ func (d Decision) judge(facts Facts, report *attempt) Decision {
 	d.Incomplete = !report.complete
 	confirms := facts.Confirm != "" && facts.Confirm == revision
 	switch {
+	case report.waits != "" && confirms && d.Confirmed == "":
+		d.Grant, d.Waits = &Grant{Revision: revision, Generation: k.Generation, Confirmed: true}, report.waits
+		return d
+	case report.waits != "":
+		// How many are to be deleted shows when it is known which of them others take over.
+		d.Waits = report.waits
+		return d
 	case report.complete && (d.Prune.Applications <= Free || 2*d.Prune.Applications <= d.Prune.Of):
 		d.Grant, d.Granted = grant, true
 	case confirms && d.Confirmed == "":

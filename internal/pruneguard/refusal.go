@@ -26,9 +26,21 @@ func Refusal(k *kustomizev1.Kustomization, application Application) string {
 	return fmt.Sprintf("held by the prune guard (of %d): goes on by itself or after confirmPrune", len(applied))
 }
 
+// Waiting is why a deletion has to wait for somebody else, whatever may be deleted. It
+// counts for the guard as well, which reads in it how many applications there were.
+func Waiting(k *kustomizev1.Kustomization, what string) string {
+	return fmt.Sprintf("held by the prune guard (of %d): waits for %s", len(applications(k)), what)
+}
+
+// IsConfirmed says whether the tenant has confirmed whatever the revision deletes.
+func IsConfirmed(k *kustomizev1.Kustomization) bool {
+	grant := fittingGrant(k)
+	return grant != nil && grant.Confirmed
+}
+
 // failed finds the objects in Flux's report that were not deleted, and held those of
 // them that Refusal refused.
 var (
 	failed = regexp.MustCompile(`([A-Za-z0-9]+)/([a-z0-9.-]+)/([a-z0-9.-]+) (?:delete|query) failed: `)
-	held   = regexp.MustCompile(`([A-Za-z0-9]+)/([a-z0-9.-]+)/([a-z0-9.-]+) delete failed: admission webhook "[a-z0-9.-]+" denied the request: held by the prune guard \(of ([0-9]+)\): `)
+	held   = regexp.MustCompile(`([A-Za-z0-9]+)/([a-z0-9.-]+)/([a-z0-9.-]+) delete failed: admission webhook "[a-z0-9.-]+" denied the request: held by the prune guard \(of ([0-9]+)\): (waits for [^;]*)?`)
 )

@@ -153,6 +153,9 @@ func (b builder) kustomization(source gitopsv1.Source, sourceKind string, variab
 	spec.CommonMetadata = source.CommonMetadata
 	spec.Suspend = b.in.Tenant.Spec.Suspend || source.Suspend
 	for _, name := range source.DependsOn {
+		if b.in.NotAwaited[name] {
+			continue
+		}
 		spec.DependsOn = append(spec.DependsOn, kustomizev1.DependencyReference{Name: names.FluxObject(name)})
 	}
 	if source.PostBuild != nil {

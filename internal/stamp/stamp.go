@@ -70,6 +70,9 @@ type Input struct {
 	// PruneGranted holds, for sources that may delete, the values for
 	// PruneGrantedAnnotation.
 	PruneGranted map[string]string
+	// NotAwaited are sources on which others are not to depend for a while: all that is
+	// left for them to do is to prune, and that waits for the others.
+	NotAwaited map[string]bool
 }
 
 // NamedObjects are names of objects in the tenant's namespace.

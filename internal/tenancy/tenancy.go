@@ -3,6 +3,8 @@
 package tenancy
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -60,4 +62,18 @@ func (m Model) Contains(tenant string, ns Namespace) bool {
 		return true
 	}
 	return false
+}
+
+// From lists the namespaces of the tenants that contain ns: its own, and those above.
+func (m Model) From(ns Namespace) []string {
+	var tenants []string
+	if m.Contains(ns.Name, ns) {
+		tenants = append(tenants, ns.Name)
+	}
+	for _, label := range slices.Sorted(maps.Keys(ns.Labels)) {
+		if above, found := strings.CutPrefix(label, AncestorLabelPrefix); found && above != ns.Name && m.Contains(above, ns) {
+			tenants = append(tenants, above)
+		}
+	}
+	return tenants
 }

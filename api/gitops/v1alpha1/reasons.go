@@ -47,6 +47,9 @@ const (
 	// ReasonPruneBlocked: a revision would delete more than half of a source's
 	// applications, and waits for confirmPrune.
 	ReasonPruneBlocked = "PruneBlocked"
+	// ReasonConflict: another source has one of the source's applications too. The
+	// message names both.
+	ReasonConflict = "Conflict"
 	// ReasonTerminating: the TenantGitOps, or a source of it, is being taken
 	// down; the message says what it waits for.
 	ReasonTerminating = "Terminating"

@@ -91,6 +91,11 @@ type TenantGitOpsStatus struct {
 	// +listMapKey=name
 	Sources []SourceStatus `json:"sources,omitempty"`
 
+	// OwnersSettled is a digest of what the inventories held when Flux's owner labels
+	// were last taken off the applications that no Kustomization has any more.
+	// +optional
+	OwnersSettled string `json:"ownersSettled,omitempty"`
+
 	// Decryption shows the public half of the key that this namespace decrypts with.
 	// +optional
 	Decryption *DecryptionStatus `json:"decryption,omitempty"`
@@ -174,10 +179,24 @@ type SourceStatus struct {
 	// confirm another prune of the same revision, remove it and set it again.
 	// +optional
 	ConfirmedPrune string `json:"confirmedPrune,omitempty"`
+	// Conflicts are applications that another source has too, the first 20 of them. Who
+	// applied it first keeps it, and neither source is ready until one lets go of it.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	Conflicts []ConflictStatus `json:"conflicts,omitempty"`
 	// DeployKey is the public key, in authorized_keys form, to enter at the git
 	// host as a read-only deploy key; only with git.deployKey: Generate.
 	// +optional
 	DeployKey string `json:"deployKey,omitempty"`
+}
+
+// ConflictStatus is an application that two sources have.
+type ConflictStatus struct {
+	// Application is the application, as kind/namespace/name.
+	Application string `json:"application"`
+	// With is the Kustomization of the other source, as namespace/name.
+	With string `json:"with"`
 }
 
 // UnmanagedObject is a Flux object that the operator did not make.
