@@ -2,6 +2,7 @@ package tenantgitops_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
 
@@ -20,7 +21,15 @@ var cluster *embedded.Cluster
 
 func TestMain(m *testing.M) {
 	logger.SetLogger(logger.NewLogger(logger.Options{LogEncoding: "console", LogLevel: "error"}))
-	os.Exit(embedded.Main(m, harness.Options(root), func(ctx context.Context, c *embedded.Cluster) error {
+	options := harness.Options(root)
+	// What accounts may do is the same in both modes: the platform has HelmReleases.
+	releases, err := embedded.HelmReleaseCRDs(context.Background())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	options.CRDPaths = append(options.CRDPaths, releases)
+	os.Exit(embedded.Main(m, options, func(ctx context.Context, c *embedded.Cluster) error {
 		cluster = c
 		return harness.Install(ctx, c, root)
 	}))

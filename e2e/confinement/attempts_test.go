@@ -218,7 +218,12 @@ func attempts() []attempt {
 		remove("delete a tenant's source", theirSource()),
 		patch("change the spec of a TenantGitOps", tenantGitOps(), `{"spec":{"suspend":true}}`),
 		{"write an application in a tenant it is bound into", func(ctx context.Context, c client.Client) error {
-			return c.Create(ctx, fixtures.Application("Postgres", tenant, "theft"), client.DryRunAll)
+			application := fixtures.Application("Postgres", tenant, "theft")
+			if err := c.Create(ctx, application, client.DryRunAll); err != nil {
+				return err
+			}
+			// The platform stores it even so; the next walk finds nothing of this one.
+			return client.IgnoreNotFound(cluster.Client.Delete(ctx, application))
 		}},
 	}
 	all = append(all, networkAttempts()...)

@@ -36,6 +36,12 @@ const (
 	helmReleasePackage = "github.com/fluxcd/helm-controller/api/v2"
 )
 
+// HelmReleaseCRDs is the folder with the CRD of HelmReleases, for the CRDPaths of a
+// cluster that is to serve them in either mode.
+func HelmReleaseCRDs(ctx context.Context) (string, error) {
+	return programs.CRDs(ctx, helmReleaseGroup, helmReleasePackage)
+}
+
 // Applications is how this cluster serves applications.
 func (c *Cluster) Applications() ApplicationsMode { return c.options.Applications }
 

@@ -19,7 +19,8 @@ const (
 	// do not.
 	ApplicationsVariable = "GITOPS_OPERATOR_TEST_APPLICATIONS"
 
-	unsetApplications = CRDApplications
+	// unsetApplications is the mode where nobody says one: the platform's.
+	unsetApplications = AggregatedApplications
 )
 
 // orByEnvironment is the mode of a cluster whose options say this one.

@@ -159,7 +159,7 @@ func (c *Cluster) installCRDs(ctx context.Context) error {
 		paths = append(fluxPaths, paths...)
 	}
 	if c.options.Applications == AggregatedApplications || c.options.HelmReleases {
-		helmReleases, err := programs.CRDs(ctx, helmReleaseGroup, helmReleasePackage)
+		helmReleases, err := HelmReleaseCRDs(ctx)
 		if err != nil {
 			return err
 		}

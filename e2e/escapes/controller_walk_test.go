@@ -2,6 +2,8 @@ package escapes_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"testing"
 
@@ -56,11 +58,14 @@ func walkControllers(t *testing.T, s *scenery, tries []controllerTry) map[string
 	return results
 }
 
+// prefix tells the application of one try at one controller from all others. It is
+// short: with what Helm puts before it, a release's name has few characters.
 func (try controllerTry) prefix(tenant string) string {
 	if try.plainNames {
 		return ""
 	}
-	return slug(try.name) + "-of-" + tenant + "-"
+	sum := sha256.Sum256([]byte(try.name + " of " + tenant))
+	return "try" + hex.EncodeToString(sum[:6]) + "-"
 }
 
 // kustomization is a good one, but for what the try changes.

@@ -32,7 +32,7 @@ var writtenThroughGit = []gitObject{
 	gitObjectOf("the TenantGitOps", "gitops.cozystack.io/v1alpha1", "TenantGitOps", "gitops", "spec: {suspend: true}\n"),
 	gitObjectOf("a Kustomization", "kustomize.toolkit.fluxcd.io/v1", "Kustomization", "by-git", "spec: {interval: 1h, prune: true, suspend: true, sourceRef: {kind: GitRepository, name: good}}\n"),
 	gitObjectOf("a GitRepository", "source.toolkit.fluxcd.io/v1", "GitRepository", "by-git", "spec: {interval: 1h, suspend: true, url: \"https://git.example.org/acme\"}\n"),
-	gitObjectOf("a Tenant, which its admins may not write", "apps.cozystack.io/v1alpha1", "Tenant", "by-git", "spec: {}\n"),
+	gitObjectOf("a Tenant, which its admins may not write", "apps.cozystack.io/v1alpha1", "Tenant", "bygit", "spec: {}\n"),
 	gitObjectOf("the application gitops", "apps.cozystack.io/v1alpha1", "GitOps", "by-git", "spec: {}\n"),
 }
 

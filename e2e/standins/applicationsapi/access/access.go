@@ -14,11 +14,13 @@ import (
 )
 
 const (
-	// Namespace is where the server lives, and Account who it is there.
+	// Namespace is where the server lives.
 	Namespace = "cozy-system"
-	Account   = "cozystack-api"
-	// Service is what the cluster's API server calls, by its name in a certificate.
-	Service     = "cozystack-api"
+	// Account is who it is there.
+	Account = "cozystack-api"
+	// Service is what the cluster's API server calls.
+	Service = "cozystack-api"
+	// ServiceHost is the Service's name in a certificate.
 	ServiceHost = Service + "." + Namespace + ".svc"
 	// APIService is the name of the registration.
 	APIService = "v1alpha1.apps.cozystack.io"

@@ -32,7 +32,7 @@ var (
 	_ rest.Getter          = &Applications{}
 	_ rest.Lister          = &Applications{}
 	_ rest.Watcher         = &Applications{}
-	_ rest.Creater         = &Applications{}
+	_ rest.Creater         = &Applications{} //nolint:misspell // the interface is called so
 	_ rest.Patcher         = &Applications{}
 	_ rest.GracefulDeleter = &Applications{}
 )

@@ -33,7 +33,7 @@ func newScope(kind *catalog.Kind, table rest.TableConvertor, authorizer authoriz
 		Serializer:               serializer,
 		ParameterCodec:           runtime.NewParameterCodec(parameters),
 		StandardSerializers:      serializer.SupportedMediaTypes(),
-		Creater:                  creator{},
+		Creater:                  creator{}, //nolint:misspell // the field is called so
 		Convertor:                converter{},
 		UnsafeConvertor:          converter{},
 		Defaulter:                defaulter{},
@@ -52,7 +52,7 @@ func newScope(kind *catalog.Kind, table rest.TableConvertor, authorizer authoriz
 		return nil, err
 	}
 	scope.FieldManager, err = managedfields.NewDefaultCRDFieldManager(
-		types, scope.Convertor, scope.Defaulter, scope.Creater, scope.Kind, scope.HubGroupVersion, "", nil)
+		types, scope.Convertor, scope.Defaulter, creator{}, scope.Kind, scope.HubGroupVersion, "", nil)
 	if err != nil {
 		return nil, fmt.Errorf("make field manager of kind %s: %w", kind.Kind, err)
 	}

@@ -13,6 +13,7 @@ import (
 // creator makes objects of any kind.
 type creator struct{}
 
+// New makes an empty object that bears its kind.
 func (creator) New(kind schema.GroupVersionKind) (runtime.Object, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
@@ -22,6 +23,7 @@ func (creator) New(kind schema.GroupVersionKind) (runtime.Object, error) {
 // converter has nothing to convert, since there is one version.
 type converter struct{}
 
+// Convert takes the content over as it is.
 func (converter) Convert(in, out, _ any) error {
 	from, isObject := in.(*unstructured.Unstructured)
 	to, intoObject := out.(*unstructured.Unstructured)
@@ -32,10 +34,12 @@ func (converter) Convert(in, out, _ any) error {
 	return nil
 }
 
+// ConvertToVersion returns the object, which is of the only version.
 func (converter) ConvertToVersion(in runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
 	return in, nil
 }
 
+// ConvertFieldLabel lets through what releases can be selected by as well.
 func (converter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
 	switch label {
 	case "metadata.name", "metadata.namespace":
@@ -47,6 +51,7 @@ func (converter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value strin
 // defaulter leaves objects as they are: the schema's defaults are put in on reading.
 type defaulter struct{}
 
+// Default does nothing.
 func (defaulter) Default(runtime.Object) {}
 
 // negotiated are the media types that applications are read and written in.
@@ -74,12 +79,16 @@ func newNegotiated(typer runtime.ObjectTyper) negotiated {
 	}}
 }
 
+// SupportedMediaTypes are JSON and YAML.
 func (n negotiated) SupportedMediaTypes() []runtime.SerializerInfo { return n.types }
 
+// EncoderForVersion writes objects of the only version.
 func (n negotiated) EncoderForVersion(encoder runtime.Encoder, version runtime.GroupVersioner) runtime.Encoder {
 	return versioning.NewCodec(encoder, nil, converter{}, scheme, scheme, scheme, version, nil, "applications")
 }
 
+// DecoderToVersion reads objects as they are written: unknown fields are kept, and no
+// default is put in.
 func (n negotiated) DecoderToVersion(decoder runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
 	return versioning.NewCodec(nil, decoder, runtime.UnsafeObjectConvertor(scheme), scheme, scheme, defaulter{}, nil, version, "applications")
 }
