@@ -42,7 +42,7 @@ func (d *demo) kindStage(ctx context.Context, keep bool) (*stage, error) {
 		kubeconfig:      cluster.Kubeconfig,
 		readOperatorLog: "kubectl -n " + operatorNamespace + " logs deployment/gitops-operator",
 		caveats: []string{
-			"what runs an application: Postgres and Redis are plain objects here, and nothing becomes of them",
+			"what runs an application: the release of Postgres or Redis is a ConfigMap here, made by stand-ins for the platform's API server and helm-controller",
 		},
 	}
 	if s.client, err = client.New(cluster.RESTConfig, client.Options{Scheme: operator.Scheme()}); err != nil {
