@@ -27,7 +27,7 @@ func TestOutageLosesNothing(t *testing.T) {
 	app := func(spec map[string]any) map[string]string {
 		return map[string]string{"apps/db.yaml": fixtures.Manifest("Postgres", "db", spec)}
 	}
-	sources.commit(t, 0, app(map[string]any{"password": "a", "parameters": map[string]any{"a": "1", "b": "2"}}), nil)
+	sources.commit(t, 0, app(map[string]any{"password": "a", "parameters": map[string]any{"a": "1", "b": "2"}}))
 
 	if err := operator.Stop(); err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestSteadyStateChangesNothing(t *testing.T) {
 	operator.AwaitReady(t)
 	const tenant = "tenant-steady"
 	sources := newTwoSources(t, tenant)
-	sources.commit(t, 0, map[string]string{"apps/db.yaml": fixtures.Manifest("Postgres", "db", map[string]any{"password": "a"})}, nil)
+	sources.commit(t, 0, map[string]string{"apps/db.yaml": fixtures.Manifest("Postgres", "db", map[string]any{"password": "a"})})
 	db := fixtures.Application("Postgres", tenant, "db")
 	version := func() string {
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(db), db); err != nil {
@@ -101,7 +101,7 @@ func TestSteadyStateChangesNothing(t *testing.T) {
 	}
 	before := version()
 	// Another file has the whole source applied again.
-	sources.commit(t, 0, map[string]string{"apps/more.yaml": fixtures.Bucket("more")}, nil)
+	sources.commit(t, 0, map[string]string{"apps/more.yaml": fixtures.Bucket("more")})
 	if after := version(); after != before {
 		t.Errorf("applied again, it was written: %s, before %s", after, before)
 	}

@@ -47,20 +47,18 @@ func newTwoSources(t *testing.T, tenant string) *twoSources {
 }
 
 // commit commits to a source, and waits until that is applied.
-func (s *twoSources) commit(t *testing.T, source int, files map[string]string, removed []string) {
+func (s *twoSources) commit(t *testing.T, source int, files map[string]string, removed ...string) {
 	t.Helper()
-	if len(files)+len(removed) == 0 {
-		return
-	}
-	commit := harness.Commit(t, s.repositories[source], files, removed...)
-	s.fetch(t, source)
-	s.awaitApplied(t, source, commit)
+	s.awaitApplied(t, source, s.push(t, source, files, removed...))
 }
 
-// push commits to a source without waiting.
-func (s *twoSources) push(t *testing.T, source int, files map[string]string) string {
+// push commits to a source without waiting. What changes nothing is no commit.
+func (s *twoSources) push(t *testing.T, source int, files map[string]string, removed ...string) string {
 	t.Helper()
-	commit := harness.Commit(t, s.repositories[source], files)
+	if len(files)+len(removed) == 0 {
+		return ""
+	}
+	commit := harness.Commit(t, s.repositories[source], files, removed...)
 	s.fetch(t, source)
 	return commit
 }

@@ -37,12 +37,21 @@ func TestTableOfRemovals(t *testing.T) {
 				left[row.Source(step-1)] = append(left[row.Source(step-1)], fileOf(row))
 			}
 		}
-		// What moves is in its new place before it leaves the old one.
+		// What moves is in its new place before it leaves the old one; in between both have
+		// it, so that only with the second commit each is applied.
+		var commits [2]string
 		for source := range files {
-			git.commit(t, source, files[source], nil)
+			commits[source] = git.push(t, source, files[source])
 		}
 		for source := range left {
-			git.commit(t, source, nil, left[source])
+			if len(left[source]) > 0 {
+				commits[source] = git.push(t, source, nil, left[source]...)
+			}
+		}
+		for source, commit := range commits {
+			if commit != "" {
+				git.awaitApplied(t, source, commit)
+			}
 		}
 		for _, row := range rows {
 			if step < len(row.Edits) && row.Edits[step] != "" {
