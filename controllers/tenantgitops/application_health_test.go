@@ -13,8 +13,8 @@ import (
 // TestWhatReleasesMakeOfASource goes through the states of a source with releases that
 // have failed, and that are only on their way.
 func TestWhatReleasesMakeOfASource(t *testing.T) {
-	failed := helmrelease.Health{Unready: 2, Failed: "redis cache failed: no room", Waiting: "etcd etcd has not reported yet; redis cache failed: no room"}
-	waiting := helmrelease.Health{Unready: 1, Waiting: "etcd etcd has not reported yet"}
+	failed := helmrelease.Health{Unready: 2, Failed: "redis cache failed: no room", Waiting: "etcd shop has not reported yet; redis cache failed: no room"}
+	waiting := helmrelease.Health{Unready: 1, Waiting: "etcd shop has not reported yet"}
 	unhealthy := gitopsv1.SourceStatus{Ready: metav1.ConditionFalse, Reason: meta.HealthCheckFailedReason, Message: "timeout waiting"}
 	says := func(ready metav1.ConditionStatus, reason string) gitopsv1.SourceStatus {
 		return gitopsv1.SourceStatus{Ready: ready, Reason: reason, Message: "as it was"}
@@ -35,7 +35,7 @@ func TestWhatReleasesMakeOfASource(t *testing.T) {
 		{"deletions are held", says(metav1.ConditionFalse, gitopsv1.ReasonPruneBlocked), failed, gitopsv1.ReasonPruneBlocked, "as it was"},
 		{"suspended", says(metav1.ConditionTrue, gitopsv1.ReasonSuspended), failed, gitopsv1.ReasonSuspended, "as it was"},
 		{"waited for, one failed", unhealthy, failed, gitopsv1.ReasonApplicationFailed, failed.Failed},
-		{"waited for, one late", unhealthy, waiting, meta.HealthCheckFailedReason, "timeout waiting; etcd etcd has not reported yet"},
+		{"waited for, one late", unhealthy, waiting, meta.HealthCheckFailedReason, "timeout waiting; etcd shop has not reported yet"},
 		{"waited for something else", unhealthy, helmrelease.Health{}, meta.HealthCheckFailedReason, "timeout waiting"},
 	} {
 		got := withHealth(tc.status, tc.health)

@@ -34,7 +34,7 @@ func slow(name string) string {
 }
 
 // password is in the values of releases, and nowhere else may it be read.
-const password = "correct-horse-battery" //nolint:gosec // G101: made up for this test
+const password = "correct-horse-battery"
 
 // newTenant makes a tenant of its own for a test that runs beside others.
 func newTenant(t *testing.T, namespace string) string {

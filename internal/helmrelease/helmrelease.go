@@ -33,6 +33,8 @@ type Status struct {
 }
 
 // HelmReleaseList is a list of HelmReleases.
+//
+//nolint:revive // The scheme goes by the type's name for the kind.
 type HelmReleaseList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
@@ -75,7 +77,7 @@ func (r *HelmRelease) DeepCopyObject() runtime.Object { return r.DeepCopy() }
 // DeepCopyObject returns a copy of a list.
 func (l *HelmReleaseList) DeepCopyObject() runtime.Object {
 	out := &HelmReleaseList{TypeMeta: l.TypeMeta}
-	l.ListMeta.DeepCopyInto(&out.ListMeta)
+	l.ListMeta.DeepCopyInto(&out.ListMeta) //nolint:staticcheck // QF1008: without its name it would read as a copy of the list.
 	if l.Items != nil {
 		out.Items = make([]HelmRelease, len(l.Items))
 		for i := range l.Items {

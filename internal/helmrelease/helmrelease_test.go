@@ -153,7 +153,7 @@ func TestHealthOf(t *testing.T) {
 	applications := map[pruneguard.Application]bool{
 		{Namespace: "tenant-acme", Kind: "Postgres", Name: "db"}:           true,
 		{Namespace: "tenant-acme", Kind: "Redis", Name: "cache"}:           true,
-		{Namespace: "tenant-acme", Kind: "Etcd", Name: "etcd"}:             true,
+		{Namespace: "tenant-acme", Kind: "Etcd", Name: "shop"}:             true,
 		{Namespace: "tenant-acme-child", Kind: "Bucket", Name: "files"}:    true,
 		{Namespace: "tenant-acme", Kind: "Postgres", Name: "not-released"}: true,
 	}
@@ -161,11 +161,11 @@ func TestHealthOf(t *testing.T) {
 	below.Namespace = "tenant-acme-child"
 	releases := []HelmRelease{
 		release("Redis", "cache", ready(metav1.ConditionFalse, "InstallFailed", strings.Repeat("é", maxMessage))),
-		release("Etcd", "etcd"),
+		release("Etcd", "shop"),
 		release("Postgres", "db", ready(metav1.ConditionTrue, "InstallSucceeded", "fine")),
 		release("Postgres", "of-another-source", ready(metav1.ConditionFalse, "InstallFailed", "not ours")),
 		// A module may be called as another one is.
-		release("Monitoring", "etcd", ready(metav1.ConditionFalse, "InstallFailed", "not ours")),
+		release("Monitoring", "shop", ready(metav1.ConditionFalse, "InstallFailed", "not ours")),
 		below,
 	}
 	health := HealthOf(applications, releases, "tenant-acme")
@@ -173,7 +173,7 @@ func TestHealthOf(t *testing.T) {
 	want := Health{
 		Unready: 3,
 		Failed:  "bucket tenant-acme-child/files failed: two lines; " + bounded,
-		Waiting: "bucket tenant-acme-child/files failed: two lines; etcd etcd has not reported yet; " + bounded,
+		Waiting: "bucket tenant-acme-child/files failed: two lines; etcd shop has not reported yet; " + bounded,
 	}
 	if health != want {
 		t.Errorf("got %+v, want %+v", health, want)

@@ -18,11 +18,11 @@ const releasedCondition = "Released"
 type Phase int
 
 const (
-	// Pending: helm-controller has not come to an end with what is asked for.
+	// Pending means that helm-controller has not come to an end with what is asked for.
 	Pending Phase = iota
-	// Ready: what is asked for runs.
+	// Ready means that what is asked for runs.
 	Ready
-	// Failed: the last attempt failed.
+	// Failed means that the last attempt failed.
 	Failed
 )
 
