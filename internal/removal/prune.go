@@ -13,9 +13,6 @@ import (
 // what it applies now, encoded.
 func prune(apply Apply, applied *fieldpath.Set) (pruned map[string]any, set, off string) {
 	pruned, set, err := pruneBy(apply.Schema, apply, applied)
-	if err != nil {
-		println("DBG", err.Error())
-	}
 	if err != nil && apply.Schema != nil {
 		// It does not fit the schema, which the API server may not enforce.
 		pruned, set, err = pruneBy(nil, apply, applied)
