@@ -3,7 +3,7 @@ package tenantgitops
 import (
 	"context"
 	"fmt"
-	"strings"
+	"regexp"
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -98,11 +98,13 @@ func askAgain(k *kustomizev1.Kustomization, owners *meta.Artifact, now time.Time
 		return true
 	}
 	ready := apimeta.FindStatusCondition(k.Status.Conditions, meta.ReadyCondition)
-	return ready != nil && strings.Contains(ready.Message, ownWebhook) && now.Sub(asked) > pendingInterval
+	return ready != nil && unanswered.MatchString(ready.Message) && now.Sub(asked) > pendingInterval
 }
 
-// ownWebhook is in what the API server says of a webhook of the operator's.
-const ownWebhook = `webhook "applications.gitops.cozystack.io"`
+// unanswered is what the API server says where one of the operator's webhooks could not be
+// reached. What a webhook has refused is none of this: it would be refused again, every few
+// seconds for as long as nobody mends it.
+var unanswered = regexp.MustCompile(`failed calling webhook "[a-z]+\.gitops\.cozystack\.io"`)
 
 // fetch asks for the repository of a Kustomization to be fetched.
 func (l *look) fetch(ctx context.Context, k *kustomizev1.Kustomization) error {

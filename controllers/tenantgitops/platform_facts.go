@@ -256,7 +256,9 @@ func (r *platformReader) readKinds(ctx context.Context, facts *platformFacts) er
 	named, unnamed := platform.KindNames(facts.kinds, definitions.Items)
 	if len(unnamed) > 0 {
 		served, err := r.served(healthcheck.APIVersion)
-		if err != nil {
+		// A server of applications that is away serves only what definitions name, and they
+		// have been asked; no tenant is to be kept waiting for it, or kept from going.
+		if err != nil && !apierrors.IsServiceUnavailable(err) {
 			return err
 		}
 		named = append(named, platform.ServedKindNames(unnamed, served)...)

@@ -59,7 +59,8 @@ func newReleaseWatch(mgr ctrl.Manager, toTenants handler.EventHandler) (*release
 	return &releaseWatch{cache: releases, handler: toTenants}, nil
 }
 
-// releasesCache runs in every replica: where none leads, a webhook may read it.
+// releasesCache runs in every replica: it is idle until the leader asks it, and one that
+// comes to lead need not wait for it to be started.
 type releasesCache struct{ cache.Cache }
 
 // NeedLeaderElection says no.

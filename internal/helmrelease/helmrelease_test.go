@@ -30,7 +30,8 @@ metadata:
   annotations:
     kubectl.kubernetes.io/last-applied-configuration: '{"spec":{"values":{"password":"hunter2"}}}'
     apps.cozystack.io-kubectl.kubernetes.io/last-applied-configuration: '{"spec":{"password":"hunter2"}}'
-    apps.cozystack.io-note: ours
+    apps.cozystack.io-note: hunter2
+    apps.cozystack.io-gitops.cozystack.io/applied: '{"f:spec":{"f:parameters":{"f:hunter2":{}}}}'
   managedFields: [{manager: hunter2}]
   finalizers: [finalizers.fluxcd.io]
 spec:
@@ -69,7 +70,7 @@ func TestNoPasswordIsCached(t *testing.T) {
 		if strings.Contains(string(text), "hunter2") {
 			t.Errorf("of %s a password is kept: %s", name, text)
 		}
-		for _, kept := range []string{"application.kind", "apps.cozystack.io-note", "no room", `"generation":3`, `"observedGeneration":2`, `"resourceVersion":"7"`} {
+		for _, kept := range []string{"application.kind", `"apps.cozystack.io-gitops.cozystack.io/applied":"{}"`, "no room", `"generation":3`, `"observedGeneration":2`, `"resourceVersion":"7"`} {
 			if !strings.Contains(string(text), kept) {
 				t.Errorf("of %s, %s is lost: %s", name, kept, text)
 			}

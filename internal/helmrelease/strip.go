@@ -2,8 +2,6 @@ package helmrelease
 
 import (
 	"fmt"
-	"maps"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -11,14 +9,10 @@ import (
 	"github.com/cozystack/gitops-operator/internal/removal"
 )
 
-// UserMetadataPrefix is what the applications API puts before the labels and annotations
-// that somebody gave an application, to keep them on its HelmRelease.
-const UserMetadataPrefix = "apps.cozystack.io-"
-
 // Strip is the transform of a cache of HelmReleases: it keeps what is needed, by a list of
-// that. Annotations that are not an application's own may hold the whole object
-// (kubectl's last-applied-configuration), values included, so they go; those of an
-// application stay but for that one, which has its spec with the passwords in it.
+// that. Annotations may hold the whole object (kubectl's last-applied-configuration), with
+// the passwords in it, and anything else that a tenant puts there, up to 256 KiB for each
+// application: none stays but the one that says whether removal works.
 func Strip(object any) (any, error) {
 	if gone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 		stripped, err := Strip(gone.Obj)
@@ -29,16 +23,9 @@ func Strip(object any) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("cannot strip a %T: it is no HelmRelease", object)
 	}
-	annotations := maps.Clone(release.Annotations)
-	maps.DeleteFunc(annotations, func(key, _ string) bool {
-		own, isApplications := strings.CutPrefix(key, UserMetadataPrefix)
-		return !isApplications || strings.HasPrefix(own, "kubectl.kubernetes.io/last-applied")
-	})
-	if kept, found := annotations[removal.ReleaseAnnotation]; found {
-		annotations[removal.ReleaseAnnotation] = removal.Brief(kept)
-	}
-	if len(annotations) == 0 {
-		annotations = nil
+	var annotations map[string]string
+	if kept, found := release.Annotations[removal.ReleaseAnnotation]; found {
+		annotations = map[string]string{removal.ReleaseAnnotation: removal.Brief(kept)}
 	}
 	return &HelmRelease{
 		TypeMeta: release.TypeMeta,

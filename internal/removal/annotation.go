@@ -47,10 +47,14 @@ func Tracking(annotations map[string]string) (tracked bool, off string) {
 	return true, ""
 }
 
-// Brief is the annotation as Tracking needs it: what git applied is left out.
+// maxReason is longer than any reason that is given for removal being off.
+const maxReason = 256
+
+// Brief is the annotation as Tracking needs it: what git applied is left out, and so is
+// what somebody has written there by hand that is longer than any reason.
 func Brief(kept string) string {
 	if strings.HasPrefix(kept, offPrefix) {
-		return kept
+		return strings.Clone(strings.ToValidUTF8(kept[:min(len(kept), len(offPrefix)+maxReason)], ""))
 	}
 	return "{}"
 }
