@@ -32,7 +32,7 @@ func pruneBy(schema *Schema, apply Apply, applied *fieldpath.Set) (pruned map[st
 	if applied, err = inShape(applied, object); err != nil {
 		return nil, "", err
 	}
-	if set, err = encode(applied); err != nil {
+	if set, err = encode(applied, apply.Object); err != nil {
 		return nil, "", err
 	}
 	if len(set) > maxAnnotation {
