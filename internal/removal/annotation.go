@@ -8,11 +8,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 const (
 	// Annotation holds what git has applied to an application: the field set of its last
-	// apply, as managed fields would have it (FieldsV1), of spec, labels and annotations.
+	// apply, as managed fields would have it (FieldsV1), of spec, labels and annotations,
+	// and whose set it is.
 	Annotation = "gitops.cozystack.io/applied"
 	// ReleaseAnnotation is where the applications API keeps it on the HelmRelease.
 	ReleaseAnnotation = keptPrefix + Annotation
@@ -60,7 +62,8 @@ func Brief(kept string) string {
 }
 
 // last is what git applied before; nil where nobody has written it down, or removal was
-// off, or somebody has put something else there.
+// off, or somebody has put something else there: that of another application, say, which
+// this one was copied from with all that it had.
 func last(old *unstructured.Unstructured) *fieldpath.Set {
 	if old == nil {
 		return nil
@@ -70,18 +73,21 @@ func last(old *unstructured.Unstructured) *fieldpath.Set {
 		return nil
 	}
 	set := &fieldpath.Set{}
-	if err := set.FromJSON(strings.NewReader(kept)); err != nil {
+	if err := set.FromJSON(strings.NewReader(kept)); err != nil || !set.Has(nameOf(old)) {
 		return nil
 	}
 	return ours(set)
 }
 
-// encode is the inverse of last.
-func encode(set *fieldpath.Set) (string, error) {
-	if set.Empty() {
-		return "{}", nil
-	}
-	content, err := set.ToJSON()
+// nameOf is the field that says in a kept set which application it is of.
+func nameOf(object *unstructured.Unstructured) fieldpath.Path {
+	whole := value.NewValueInterface(strings.Join([]string{object.GetKind(), object.GetNamespace(), object.GetName()}, "/"))
+	return fieldpath.MakePathOrDie("metadata", "name", whole)
+}
+
+// encode is the inverse of last: what is kept of a set that git applied to an object.
+func encode(set *fieldpath.Set, object *unstructured.Unstructured) (string, error) {
+	content, err := set.Union(fieldpath.NewSet(nameOf(object))).ToJSON()
 	if err != nil {
 		return "", fmt.Errorf("cannot encode the applied fields: %w", err)
 	}

@@ -103,6 +103,8 @@ func TestWhatIsNotWrittenDownIsNotRemoved(t *testing.T) {
 		`{"f:metadata":{"f:name":{},"f:namespace":{},"f:uid":{},"f:annotations":{"f:gitops.cozystack.io/applied":{}}}}`,
 		`{"f:spec":{"i:0":{},"v:1":{},"k:{\"name\":1}":{}}}`, `{"f:spec":{".":{}},"f:metadata":{".":{},"f:labels":{".":{}}}}`,
 		strings.Repeat(`{"f:spec":`, 3000) + strings.Repeat("}", 3000), "off: too large",
+		ofDB(`"f:kind":{},"f:apiVersion":{}`), ofDB(`"f:spec":{"i:0":{},"v:1":{},"k:{\"name\":1}":{}}`), ofDB(`"f:spec":{".":{}}`),
+		ofDB(`"f:spec":` + strings.Repeat(`{"f:spec":`, 3000) + strings.Repeat("}", 3000)),
 	} {
 		s := merging(t, withSchema(t))
 		s.apply(t, parse(t, `{metadata: {labels: {team: a}}, spec: {password: a}}`))
@@ -118,12 +120,42 @@ func TestWhatIsNotWrittenDownIsNotRemoved(t *testing.T) {
 	}
 }
 
+// ofDB is what is kept of these fields for the application of the tests.
+func ofDB(fields string) string {
+	return `{"f:metadata":{"f:name":{"v:\"Postgres//db\"":{}}},` + fields + `}`
+}
+
+// TestCopiedAnnotationIsNotBelieved adopts an application that somebody made out of
+// another one by hand, with its annotations.
+func TestCopiedAnnotationIsNotBelieved(t *testing.T) {
+	for name, copied := range map[string]func(*unstructured.Unstructured){
+		"of another name":      func(object *unstructured.Unstructured) { object.SetName("other") },
+		"of another namespace": func(object *unstructured.Unstructured) { object.SetNamespace("tenant-other") },
+		"of another kind":      func(object *unstructured.Unstructured) { object.SetKind("MariaDB") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := merging(t, withSchema(t))
+			s.apply(t, parse(t, `{metadata: {labels: {team: a}}, spec: {password: a, size: 1Gi}}`))
+			theirs := s.stored.DeepCopy()
+			copied(theirs)
+			applied := withManager(theirs, flux, "Apply")
+			removed := withSchema(t)(removal.Apply{Old: theirs, Object: applied})
+			if removed == nil || removed.Off != "" {
+				t.Fatalf("not decided: %+v", removed)
+			}
+			if !reflect.DeepEqual(removed.Object.Object["spec"], theirs.Object["spec"]) || removed.Object.GetLabels()["team"] != "a" {
+				t.Errorf("adopting it took something out: %s", text(t, removed.Object))
+			}
+		})
+	}
+}
+
 // FuzzAnnotation has anything in the annotation: it never breaks an apply, and what git
 // applies now is never removed.
 func FuzzAnnotation(f *testing.F) {
-	f.Add(`{"f:spec":{"f:password":{},"f:databases":{"k:{\"name\":\"one\"}":{".":{},"f:owner":{}}}}}`)
-	f.Add(`{"f:spec":{"f:extensions":{"v:\"a\"":{}},"f:users":{".":{},"f:ann":{}}}}`)
-	f.Add(`{"f:metadata":{"f:labels":{"f:team":{}}},"f:spec":{"f:extensions":{}}}`)
+	f.Add(ofDB(`"f:spec":{"f:password":{},"f:databases":{"k:{\"name\":\"one\"}":{".":{},"f:owner":{}}}}`))
+	f.Add(ofDB(`"f:spec":{"f:extensions":{"v:\"a\"":{}},"f:users":{".":{},"f:ann":{}}}`))
+	f.Add(`{"f:metadata":{"f:labels":{"f:team":{}},"f:name":{"v:\"Postgres//db\"":{}}},"f:spec":{"f:extensions":{}}}`)
 	f.Fuzz(func(t *testing.T, kept string) {
 		content := parse(t, `{metadata: {labels: {team: a}}, spec: {password: a, extensions: [a], databases: [{name: one, owner: x}], users: {ann: {}}}}`)
 		s := merging(t, withSchema(t))

@@ -28,30 +28,23 @@ func appliedBy(object *unstructured.Unstructured) (set *fieldpath.Set, found boo
 // annotation in which it is kept. So nothing that tells who the object is can be removed.
 func ours(set *fieldpath.Set) *fieldpath.Set {
 	kept := fieldpath.NewSet()
-	set.Iterate(func(path fieldpath.Path) {
-		if isOurs(path) {
-			kept.Insert(path.Copy())
+	for _, part := range [][]string{{"spec"}, {"metadata", "labels"}, {"metadata", "annotations"}} {
+		from, into := set, kept
+		for _, name := range part {
+			element := fieldpath.PathElement{FieldName: &name}
+			below, found := from.Children.Get(element)
+			if !found {
+				below = fieldpath.NewSet()
+			}
+			from, into = below, into.Children.Descend(element)
 		}
-	})
-	return kept
+		*into = *into.Union(from)
+	}
+	return kept.RecursiveDifference(own)
 }
 
-func isOurs(path fieldpath.Path) bool {
-	name := func(i int) string {
-		if i >= len(path) || path[i].FieldName == nil {
-			return ""
-		}
-		return *path[i].FieldName
-	}
-	switch name(0) {
-	case "spec":
-		return len(path) > 1
-	case "metadata":
-		part := name(1)
-		return len(path) > 2 && (part == "labels" || part == "annotations" && name(2) != Annotation)
-	}
-	return false
-}
+// own is the annotation, as a field.
+var own = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "annotations", Annotation))
 
 // fit makes a set speak of lists as the object's own set does. An API server that takes
 // lists as a whole says that git has set the list, where the schema tells its items
@@ -98,19 +91,32 @@ func isList(set *fieldpath.Set) bool {
 }
 
 // withAncestors adds to a set what its fields lie in, and the keys of the list items
-// that they lie in: a field cannot stay without them.
+// that they lie in: a field cannot stay without them. It goes down the set once: paths
+// would be gone through for each field, which takes minutes where a tenant's manifest is
+// nested some hundred levels deep.
 func withAncestors(set *fieldpath.Set) *fieldpath.Set {
 	whole := fieldpath.NewSet()
-	set.Iterate(func(path fieldpath.Path) {
-		for i := range path {
-			whole.Insert(path[:i+1].Copy())
-			if path[i].Key == nil {
-				continue
-			}
-			for _, key := range *path[i].Key {
-				whole.Insert(append(path[:i+1].Copy(), fieldpath.PathElement{FieldName: &key.Name}))
-			}
+	addWithAncestors(whole, set)
+	return whole
+}
+
+func addWithAncestors(whole, set *fieldpath.Set) {
+	set.Members.Iterate(func(element fieldpath.PathElement) { addItem(whole, element) })
+	set.Children.Iterate(func(element fieldpath.PathElement) {
+		if below, _ := set.Children.Get(element); !below.Empty() {
+			addItem(whole, element)
+			addWithAncestors(whole.Children.Descend(element), below)
 		}
 	})
-	return whole
+}
+
+// addItem adds an element, and for an item of a list the keys that tell it from others.
+func addItem(set *fieldpath.Set, element fieldpath.PathElement) {
+	set.Members.Insert(element)
+	if element.Key == nil {
+		return
+	}
+	for _, key := range *element.Key {
+		set.Children.Descend(element).Members.Insert(fieldpath.PathElement{FieldName: &key.Name})
+	}
 }

@@ -32,8 +32,12 @@ func pruneBy(schema *Schema, apply Apply, applied *fieldpath.Set) (pruned map[st
 	if applied, err = inShape(applied, object); err != nil {
 		return nil, "", err
 	}
-	if set, err = encode(applied); err != nil {
+	if set, err = encode(applied, apply.Object); err != nil {
 		return nil, "", err
+	}
+	if len(set) > maxAnnotation {
+		// It will not be kept, so nothing is removed, and the rest need not be looked at.
+		return nil, set, nil
 	}
 	merged, err := withStored(schema, object, apply.Old)
 	if err != nil {
