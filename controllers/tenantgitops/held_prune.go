@@ -147,11 +147,8 @@ func (l *look) siblingsIn(ctx context.Context, namespace string) ([]ownership.Si
 			}
 		}
 		fetched := ownership.FetchedBy(git.Items, oci.Items)
-		for i := range kustomizations.Items {
-			k := &kustomizations.Items[i]
-			if ownership.IsLive(k) && ownership.MayWant(k, namespace) {
-				siblings = append(siblings, ownership.Sibling{Kustomization: k, Fetched: fetched.Of(k)})
-			}
+		for _, k := range ownership.Wanting(kustomizations.Items, namespace) {
+			siblings = append(siblings, ownership.Sibling{Kustomization: k, Fetched: fetched.Of(k)})
 		}
 	}
 	l.siblings[namespace] = siblings

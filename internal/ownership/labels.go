@@ -37,12 +37,6 @@ func IsLive(k *kustomizev1.Kustomization) bool {
 	return k != nil && k.DeletionTimestamp.IsZero() && !k.Spec.Suspend
 }
 
-// MayWant says whether a Kustomization could apply something in a namespace; whether its
-// account may write there is another question.
-func MayWant(k *kustomizev1.Kustomization, namespace string) bool {
-	return k.Spec.TargetNamespace == "" || k.Spec.TargetNamespace == namespace
-}
-
 // Has says whether an application is in the inventory of a Kustomization.
 func Has(k *kustomizev1.Kustomization, application pruneguard.Application) bool {
 	if k.Status.Inventory == nil {

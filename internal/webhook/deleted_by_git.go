@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
@@ -86,13 +87,9 @@ func (a *applications) siblings(ctx context.Context, tenant string, owner *kusto
 	if err := a.uncached.List(ctx, &kustomizations, client.InNamespace(tenant)); err != nil {
 		return nil, nil, fmt.Errorf("cannot list the Kustomizations of %s: %w", tenant, err)
 	}
-	var others []*kustomizev1.Kustomization
-	for i := range kustomizations.Items {
-		k := &kustomizations.Items[i]
-		if k.UID != owner.UID && ownership.IsLive(k) && ownership.MayWant(k, target) {
-			others = append(others, k)
-		}
-	}
+	others := slices.DeleteFunc(ownership.Wanting(kustomizations.Items, target), func(k *kustomizev1.Kustomization) bool {
+		return k.UID == owner.UID
+	})
 	if len(others) == 0 && tenant != owner.Namespace {
 		return nil, nil, nil
 	}
