@@ -134,6 +134,8 @@ func TestState(t *testing.T) {
 		{"failed, and rolled back", []metav1.Condition{ready(metav1.ConditionFalse, "RollbackSucceeded", "back")}, State{Failed, "back"}},
 		{"failed, of the generation before", []metav1.Condition{older(ready(metav1.ConditionFalse, "UpgradeFailed", "no room"))}, State{Phase: Pending}},
 		{"without its chart", []metav1.Condition{ready(metav1.ConditionFalse, "SourceNotReady", "no chart")}, State{Pending, "no chart"}},
+		{"with a chart that is none", []metav1.Condition{ready(metav1.ConditionFalse, "ArtifactFailed", "no chart")}, State{Failed, "no chart"}},
+		{"without its values", []metav1.Condition{ready(metav1.ConditionFalse, "ValuesError", "no Secret")}, State{Failed, "no Secret"}},
 		{"without its chart, for good", []metav1.Condition{ready(metav1.ConditionFalse, "Other", "no chart"), {Type: "Stalled", Status: metav1.ConditionTrue, Reason: "X", Message: "not shown"}}, State{Failed, "no chart"}},
 		{"trying again", []metav1.Condition{ready(metav1.ConditionUnknown, "Progressing", "running"), released}, State{Failed, "no room"}},
 		{"trying something else", []metav1.Condition{ready(metav1.ConditionUnknown, "Progressing", "running"), older(released)}, State{Pending, "running"}},

@@ -14,6 +14,12 @@ import (
 // API shows it and Ready on the application, and no other.
 const releasedCondition = "Released"
 
+// notAttempted are reasons of the condition Ready with which helm-controller came to no
+// attempt, for want of what does not come by itself: a Secret that the platform makes
+// before any application, or a chart that can be read. A source of charts that is not ready
+// yet is none of them. Flux, where it waits for an application, does so until its timeout.
+var notAttempted = []string{"ValuesError", "ArtifactFailed"}
+
 // Phase is how far a release has come.
 type Phase int
 
@@ -22,7 +28,7 @@ const (
 	Pending Phase = iota
 	// Ready means that what is asked for runs.
 	Ready
-	// Failed means that the last attempt failed.
+	// Failed means that the last attempt failed, or that none can be made.
 	Failed
 )
 
@@ -48,7 +54,7 @@ func (r *HelmRelease) State() State {
 		}
 		return state
 	case metav1.ConditionFalse:
-		if slices.Contains(healthcheck.FailureReasons, ready.Reason) {
+		if slices.Contains(healthcheck.FailureReasons, ready.Reason) || slices.Contains(notAttempted, ready.Reason) {
 			state.Phase = Failed
 			return state
 		}
