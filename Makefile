@@ -40,6 +40,7 @@ fuzz: ## Look for what runs as another tenant, and for what does not leave with 
 	go test -run '^$$' -fuzz FuzzNothingRunsAsAnother -fuzztime=$(FUZZTIME) ./internal/admission
 	go test -run '^$$' -fuzz FuzzStoredIsLastManifestAndOthersFieldsAndDefaults -fuzztime=$(FUZZTIME) ./internal/removal
 	go test -run '^$$' -fuzz FuzzAnnotation -fuzztime=$(FUZZTIME) ./internal/removal
+	go test -run '^$$' -fuzz FuzzAnySpec -fuzztime=$(FUZZTIME) ./internal/removal
 
 .PHONY: bench
 bench: ## Measure how long the admission webhook takes, at 200 requests a second.
