@@ -1,6 +1,8 @@
 package pruneguard_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -8,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/e2e/harness"
 )
 
 // TestThreeHundredAreKeptAndThenDeleted: so many refusals do not fit into what Flux can
@@ -41,7 +44,13 @@ func TestThreeHundredAreKeptAndThenDeleted(t *testing.T) {
 	}
 	start = time.Now()
 	confirm(t, namespace, source, "main@sha1:"+emptied)
-	awaitApplications(t, namespace, 0)
+	// They go one after the other: what is awaited is that it goes on.
+	for left := count - 50; left >= 0; left -= 50 {
+		harness.Await(t, fmt.Sprintf("at most %d applications", left), func(context.Context) (bool, string) {
+			found := len(applications(t, namespace))
+			return found <= left, fmt.Sprint(found)
+		})
+	}
 	t.Logf("deleted %s after the confirmation", time.Since(start).Round(10*time.Millisecond))
 	awaitApplied(t, namespace, "apps", emptied)
 	wantNoGrant(t, namespace, "apps")
