@@ -243,8 +243,8 @@ func (in sourceInput) applyVerdict() (metav1.ConditionStatus, string, string) {
 
 // isOnTheWay says whether Flux has still to come to an end, also where a condition
 // calls itself a failure: a dependency is looked at again itself, the Kustomization was
-// looked at before the repository was fetched, or its health checks gave way to a newer
-// attempt.
+// looked at before the repository was fetched, its health checks gave way to a newer
+// attempt, or somebody else wrote at the same moment.
 func isOnTheWay(condition *metav1.Condition) bool {
 	if condition.Status != metav1.ConditionFalse {
 		return condition.Status == metav1.ConditionUnknown
@@ -252,6 +252,8 @@ func isOnTheWay(condition *metav1.Condition) bool {
 	switch condition.Reason {
 	case meta.DependencyNotReadyReason, meta.HealthCheckCanceledReason:
 		return true
+	case meta.ReconciliationFailedReason:
+		return isContended(condition)
 	case meta.ArtifactFailedReason:
 		return strings.HasPrefix(condition.Message, "Source ") || strings.HasSuffix(condition.Message, `" not found`)
 	default:

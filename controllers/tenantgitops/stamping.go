@@ -89,11 +89,15 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 		return outcome{}, err
 	}
 	moves = sooner(moves, p.settleOwnerLabels(ctx))
+	contended, err := p.askContended(ctx)
+	if err != nil {
+		return outcome{}, err
+	}
 	after, err := p.prune(ctx, targets)
 	if err != nil {
 		return outcome{}, err
 	}
-	after = sooner(after, moves)
+	after = sooner(after, sooner(moves, contended))
 	if refused {
 		after = sooner(after, refusedInterval)
 	}

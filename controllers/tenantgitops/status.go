@@ -149,7 +149,8 @@ func (p *pass) stalledSources() bool {
 }
 
 // tenantVerdict sums the sources up: one that failed outweighs one that is on
-// its way, and that one those which are done.
+// its way, and that one those which are done. What the tenant's controller has said of a
+// source is old news where it does not run any more: then that is what is to be mended.
 func tenantVerdict(suspended bool, sources []gitopsv1.SourceStatus, controller *gitopsv1.ControllerStatus, stalled bool) verdict {
 	if suspended {
 		return verdict{ready: metav1.ConditionTrue, reason: gitopsv1.ReasonSuspended, message: "reconciliation is suspended; what was applied stays as it is"}
@@ -175,7 +176,14 @@ func tenantVerdict(suspended bool, sources []gitopsv1.SourceStatus, controller *
 		}
 		return truncate(text)
 	}
+	stopped := controller != nil && !controller.Ready && controller.LastTermination != ""
+	saidByController := func(source gitopsv1.SourceStatus) bool { return slices.Contains(applyFailures, source.Reason) }
 	switch {
+	case len(failed) > 0 && stopped && !slices.ContainsFunc(failed, func(s gitopsv1.SourceStatus) bool { return !saidByController(s) }):
+		return verdict{
+			ready: metav1.ConditionFalse, reason: gitopsv1.ReasonControllerNotReady,
+			message: truncate("the tenant's controller does not run: " + controller.LastTermination + "; before that, " + describe(failed)),
+		}
 	case len(failed) > 0:
 		reason := gitopsv1.ReasonSourceFailed
 		if len(failed) == 1 && len(sources) == 1 && failed[0].Reason != "" {

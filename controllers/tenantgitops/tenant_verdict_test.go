@@ -19,6 +19,7 @@ func TestTenantVerdictSumsTheSourcesUp(t *testing.T) {
 	good := said("a", metav1.ConditionTrue, gitopsv1.ReasonSucceeded, "applied main@sha1:1")
 	pending := said("b", metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "fetching the repository")
 	failed := said("c", metav1.ConditionFalse, gitopsv1.ReasonSecretNotFound, "the Secret \"c.gitops\" does not exist")
+	apply := said("e", metav1.ConditionFalse, "BuildFailed", "no kustomization.yaml")
 	paused := said("d", metav1.ConditionTrue, gitopsv1.ReasonSuspended, "reconciliation is suspended")
 
 	for _, tc := range []struct {
@@ -37,6 +38,9 @@ func TestTenantVerdictSumsTheSourcesUp(t *testing.T) {
 		{"two failures", false, []gitopsv1.SourceStatus{failed, failed}, runs, metav1.ConditionFalse, gitopsv1.ReasonSourceFailed, "(and 1 more)"},
 		{"the only source's failure is the reason", false, []gitopsv1.SourceStatus{failed}, runs, metav1.ConditionFalse, gitopsv1.ReasonSecretNotFound, "c.gitops"},
 		{"a controller that died", false, []gitopsv1.SourceStatus{good}, stopped, metav1.ConditionFalse, gitopsv1.ReasonControllerNotReady, "OOMKilled"},
+		{"a controller that died after a failure", false, []gitopsv1.SourceStatus{apply}, stopped, metav1.ConditionFalse, gitopsv1.ReasonControllerNotReady, "OOMKilled, exit code 137; before that, source e: no kustomization.yaml"},
+		{"a controller that died beside what does not need it", false, []gitopsv1.SourceStatus{apply, failed}, stopped, metav1.ConditionFalse, gitopsv1.ReasonSourceFailed, "source e: no"},
+		{"a failure and a controller that starts", false, []gitopsv1.SourceStatus{apply}, &gitopsv1.ControllerStatus{}, metav1.ConditionFalse, "BuildFailed", "no kustomization"},
 		{"a controller that starts", false, []gitopsv1.SourceStatus{good}, &gitopsv1.ControllerStatus{}, metav1.ConditionUnknown, gitopsv1.ReasonControllerNotReady, "does not run yet"},
 		{"all suspended", true, []gitopsv1.SourceStatus{failed}, stopped, metav1.ConditionTrue, gitopsv1.ReasonSuspended, "stays as it is"},
 	} {
