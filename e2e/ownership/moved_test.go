@@ -180,8 +180,8 @@ func TestSourceThatNeverComesToAnEndIsToldOf(t *testing.T) {
 	files["three/rest.yaml"] = fixtures.Bucket("three")
 	repository, commit := newTenant(t, namespace, files)
 	one, two, three := folder(t, namespace, "one", repository), folder(t, namespace, "two", repository), folder(t, namespace, "three", repository)
-	soon := metav1.Duration{Duration: 3 * time.Second}
-	two.Timeout, three.Timeout = &soon, &soon
+	shortest := metav1.Duration{Duration: 30 * time.Second}
+	two.Timeout, three.Timeout = &shortest, &shortest
 	two.HealthChecks = []meta.NamespacedObjectKindReference{{
 		APIVersion: fixtures.Group + "/" + fixtures.Version, Kind: "Redis", Name: "absent", Namespace: namespace,
 	}}
