@@ -101,6 +101,9 @@ func envOr(name, fallback string) string {
 // platformTTL bounds the API requests for what is the same for all tenants.
 const platformTTL = 15 * time.Second
 
+// siblingGrace is above what a slow clone and an attempt's queue take.
+const siblingGrace = 5 * time.Minute
+
 func (o *options) tenantGitOps() (tenantgitops.Config, error) {
 	var errs []error
 	quantities := corev1.ResourceRequirements{Requests: corev1.ResourceList{}, Limits: corev1.ResourceList{}}
@@ -155,6 +158,7 @@ func (o *options) tenantGitOps() (tenantgitops.Config, error) {
 		ExtraKinds:     o.extraKinds,
 		RolloutBatch:   o.rolloutBatch,
 		FinalizerGrace: o.finalizerGrace,
+		SiblingGrace:   siblingGrace,
 		ResyncInterval: o.resync,
 		PlatformTTL:    platformTTL,
 		Concurrency:    o.concurrency,

@@ -28,6 +28,9 @@ type Config struct {
 	// FinalizerGrace is how long a tenant's controller may take to release a
 	// Kustomization before the operator does, where nothing is to be deleted.
 	FinalizerGrace time.Duration
+	// SiblingGrace is how much longer than its own timeout a source may take that deletions
+	// of another one wait for, before somebody is told to see to it.
+	SiblingGrace time.Duration
 	// ResyncInterval is how often a tenant is looked at when nothing happens.
 	ResyncInterval time.Duration
 	// PlatformTTL is how long what was read of the platform is believed.
@@ -51,8 +54,8 @@ func (c Config) Validate() error {
 	if c.RolloutBatch < 1 || c.Concurrency < 1 {
 		errs = append(errs, errors.New("the rollout batch and the concurrency must be at least 1"))
 	}
-	if c.FinalizerGrace <= 0 || c.ResyncInterval <= 0 || c.PlatformTTL <= 0 {
-		errs = append(errs, errors.New("the finalizer's grace, the resync interval and the platform's time to live must be positive"))
+	if c.FinalizerGrace <= 0 || c.SiblingGrace <= 0 || c.ResyncInterval <= 0 || c.PlatformTTL <= 0 {
+		errs = append(errs, errors.New("the finalizer's and the siblings' grace, the resync interval and the platform's time to live must be positive"))
 	}
 	return errors.Join(errs...)
 }

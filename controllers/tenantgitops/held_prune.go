@@ -65,6 +65,9 @@ func (l *look) meet(ctx context.Context, k *kustomizev1.Kustomization, objection
 	other := objection.Kustomization
 	key := client.ObjectKeyFromObject(other)
 	l.watched[key] = true
+	if objection.IsOverdue(l.artifactOf(k), time.Now(), l.Config.SiblingGrace) {
+		l.heldBy(k, key, holderOverdue)
+	}
 	switch objection.Standing {
 	case ownership.Claiming:
 		return l.ask(ctx, other, other.Status.LastHandledReconcileAt)
@@ -73,11 +76,7 @@ func (l *look) meet(ctx context.Context, k *kustomizev1.Kustomization, objection
 		return l.fetch(ctx, other)
 	case ownership.Failing:
 		l.after = sooner(l.after, refusedInterval)
-		found := l.owned[k.Name]
-		if found.failing == "" {
-			found.failing = nameOfOther(l.tenant.Namespace, key.String())
-			l.owned[k.Name] = found
-		}
+		l.heldBy(k, key, holderFails)
 		if askAgain(other, l.artifactOf(k), time.Now()) {
 			l.after = sooner(l.after, pendingInterval)
 			return l.ask(ctx, other, other.Status.LastHandledReconcileAt)
@@ -86,6 +85,16 @@ func (l *look) meet(ctx context.Context, k *kustomizev1.Kustomization, objection
 		l.after = sooner(l.after, pendingInterval)
 	}
 	return nil
+}
+
+// heldBy notes whom somebody has to see to, so that the deletions of a Kustomization go on;
+// the first of several is told of.
+func (l *look) heldBy(k *kustomizev1.Kustomization, other client.ObjectKey, state string) {
+	found := l.owned[k.Name]
+	if found.holder.name == "" {
+		found.holder = holder{name: nameOfOther(l.tenant.Namespace, other.String()), state: state}
+		l.owned[k.Name] = found
+	}
 }
 
 // askAgain says whether one that fails is to try once more before somebody is told to mend

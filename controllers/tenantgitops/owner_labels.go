@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
@@ -36,6 +37,10 @@ func (p *pass) settleOwnerLabels(ctx context.Context) time.Duration {
 	}
 	// What comes and goes before all is settled must not leave the digest of before.
 	p.tenant.Status.OwnersSettled = ""
+	if left := p.labelLooks.left(p.tenant.Namespace, digest, time.Now()); err == nil && left > 0 {
+		p.ownersUnsettled = true
+		return left
+	}
 	for _, namespace := range p.boundNamespaces() {
 		var done bool
 		if err == nil {
@@ -52,6 +57,42 @@ func (p *pass) settleOwnerLabels(ctx context.Context) time.Duration {
 		p.tenant.Status.OwnersSettled = digest
 	}
 	return 0
+}
+
+// labelLooks bounds how often the applications of a tenant are listed while its labels are
+// not settled: each write of anything around it would list them all again.
+type labelLooks struct {
+	mu   sync.Mutex
+	last map[string]labelLook
+}
+
+type labelLook struct {
+	digest string
+	at     time.Time
+}
+
+// left is after how long a tenant's labels may be looked at again; zero, and a look of now
+// noted, where that is at once: for other inventories than last time.
+func (l *labelLooks) left(tenant, digest string, now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if last := l.last[tenant]; last.digest == digest {
+		if left := last.at.Add(pendingInterval).Sub(now); left > 0 {
+			return left
+		}
+	}
+	if l.last == nil {
+		l.last = map[string]labelLook{}
+	}
+	l.last[tenant] = labelLook{digest: digest, at: now}
+	return 0
+}
+
+// forget drops what is remembered of a tenant that is gone.
+func (l *labelLooks) forget(tenant string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.last, tenant)
 }
 
 // inventories is a digest of which Kustomization has which applications.

@@ -29,9 +29,17 @@ type owned struct {
 	conflicts []gitopsv1.ConflictStatus
 	// takesOver is an application that another one has let go of.
 	takesOver string
-	// failing is the source that a deletion waits for and that cannot be applied.
-	failing string
+	// holder is the source that a deletion waits for and that somebody has to see to.
+	holder holder
 }
+
+// holder is a source that holds deletions, and what is the matter with it.
+type holder struct{ name, state string }
+
+const (
+	holderFails   = "fails"
+	holderOverdue = "has not come to an end with its newest revision for a long time"
+)
 
 // message says which application it is, who has it too, and the mend.
 func (o owned) message(tenant string) string {
@@ -54,18 +62,6 @@ func nameOfOther(tenant, kustomization string) string {
 		text += " of " + namespace
 	}
 	return text
-}
-
-// notAwaited are the sources that have something to prune: whoever depends on one of them
-// may have it by now, and shows that only by being applied.
-func (p *pass) notAwaited() map[string]bool {
-	sources := map[string]bool{}
-	for name, decision := range p.prunes {
-		if decision.Prune != nil {
-			sources[name] = true
-		}
-	}
-	return sources
 }
 
 // look is what one pass sees of the Kustomizations around a tenant.

@@ -31,12 +31,12 @@ package tenantgitops
 
 // Whether applications are served by an API server of their own, which stores no managed
 // fields: only there the webhook takes out what has left git.
-// +kubebuilder:rbac:groups=apiregistration.k8s.io,resources=apiservices,verbs=get;list;watch,resourceNames=v1alpha1.apps.cozystack.io
+// +kubebuilder:rbac:groups=apiregistration.k8s.io,resources=apiservices,verbs=list;watch,resourceNames=v1alpha1.apps.cozystack.io
 
 // Whether the applications that git applied are ready: the platform makes a HelmRelease of
 // each. Only those with an application's label are asked for, and nothing of their spec is
 // kept; RBAC can express neither.
-// +kubebuilder:rbac:groups=helm.toolkit.fluxcd.io,resources=helmreleases,verbs=get;list;watch
+// +kubebuilder:rbac:groups=helm.toolkit.fluxcd.io,resources=helmreleases,verbs=list;watch
 
 // The fields that the served Flux knows, whether Cilium is there, and whether its
 // own kind is being uninstalled.

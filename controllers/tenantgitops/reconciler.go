@@ -54,6 +54,8 @@ type Reconciler struct {
 	written lastWritten
 	// claims remembers whose conflicts with others end when a Kustomization changes.
 	claims claimWatch
+	// labelLooks bounds the lists of applications.
+	labelLooks labelLooks
 }
 
 // outcome is what a pass over a TenantGitOps came to.

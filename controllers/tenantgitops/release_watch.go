@@ -37,6 +37,8 @@ type releaseWatch struct {
 	mu         sync.Mutex
 	controller controller.Controller
 	watched    bool
+	// late: the first list did not come in time, and is waited for no more.
+	late bool
 }
 
 // newReleaseWatch makes the watch; it is idle until it is first asked. Only releases of
@@ -76,12 +78,11 @@ func (w *releaseWatch) notify(c controller.Controller) {
 // ensure starts the watch, and waits until the cache holds what there is: a pass before
 // that would take every failure for mended.
 func (w *releaseWatch) ensure(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, releasesTimeout)
-	defer cancel()
-	if _, err := w.cache.GetInformer(ctx, &helmrelease.HelmRelease{}, cache.BlockUntilSynced(false)); err != nil {
+	informer, err := w.cache.GetInformer(ctx, &helmrelease.HelmRelease{}, cache.BlockUntilSynced(false))
+	if err != nil {
 		return fmt.Errorf("cannot watch HelmReleases: %w", err)
 	}
-	if !w.cache.WaitForCacheSync(ctx) {
+	if !informer.HasSynced() && !w.awaitFirstList(ctx) {
 		return errors.New("cannot list HelmReleases in time: the operator may lack the right to, compare its roles with config/rbac")
 	}
 	w.mu.Lock()
@@ -94,6 +95,24 @@ func (w *releaseWatch) ensure(ctx context.Context) error {
 	}
 	w.watched = true
 	return nil
+}
+
+// awaitFirstList waits for the first list, once: where it does not come, every pass of every
+// tenant would otherwise take that long.
+func (w *releaseWatch) awaitFirstList(ctx context.Context) bool {
+	w.mu.Lock()
+	late := w.late
+	w.mu.Unlock()
+	if late {
+		return false
+	}
+	waiting, cancel := context.WithTimeout(ctx, releasesTimeout)
+	defer cancel()
+	synced := w.cache.WaitForCacheSync(waiting)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.late = !synced && ctx.Err() == nil
+	return synced
 }
 
 // In lists the releases of applications in these namespaces.

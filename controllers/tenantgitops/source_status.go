@@ -223,8 +223,8 @@ func (in sourceInput) applyVerdict() (metav1.ConditionStatus, string, string) {
 		return metav1.ConditionFalse, gitopsv1.ReasonConflict, in.owned.message(in.kustomization.Namespace)
 	case in.owned.takesOver != "":
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "taking over " + in.owned.takesOver
-	case in.prune.Waits != "" && in.owned.failing != "":
-		return metav1.ConditionFalse, gitopsv1.ReasonPruneBlocked, in.prune.MessageWaiting(in.source.Name, in.owned.failing)
+	case in.prune.Waits != "" && in.owned.holder.name != "":
+		return metav1.ConditionFalse, gitopsv1.ReasonPruneBlocked, in.prune.MessageWaiting(in.source.Name, in.owned.holder.name, in.owned.holder.state)
 	case in.prune.Waits != "":
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "before it deletes applications, it " + in.prune.Waits
 	case in.prune.Granted:

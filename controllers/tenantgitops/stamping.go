@@ -57,7 +57,7 @@ func (p *pass) stampAndPrune(ctx context.Context, facts *platformFacts) (outcome
 	}
 	in.Held = p.oversized()
 	in.PruneGranted = p.guardPrunes()
-	in.NotAwaited = p.notAwaited()
+	in.NotAwaited = p.notAwaited(ctx, facts.releases, targets)
 	if in.Stamped, err = p.stampable(in, facts); err != nil {
 		return outcome{}, err
 	}

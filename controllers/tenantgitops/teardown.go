@@ -8,6 +8,7 @@ import (
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
+	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -62,6 +63,7 @@ func (p *pass) teardown(ctx context.Context) (outcome, error) {
 		}
 	}
 	p.named.Forget(p.tenant.Namespace)
+	p.labelLooks.forget(p.tenant.Namespace)
 	if err := p.patchFinalizers(ctx, controllerutil.RemoveFinalizer); client.IgnoreNotFound(err) != nil {
 		return outcome{}, err
 	}
@@ -246,14 +248,24 @@ func (p *pass) freeApplications(ctx context.Context) (string, time.Duration, err
 			}
 		}
 		settled, err := p.cleanOwnerLabels(ctx, namespace)
-		if err != nil {
+		switch {
+		case err == nil && settled:
+		case p.leavesLabels():
+			p.Events.Eventf(p.tenant, nil, corev1.EventTypeWarning, gitopsv1.ReasonOwnerLabelsLeft, "Free",
+				"applications in %s keep the labels of Kustomizations that are gone, since the applications API did not let the operator take them off within %s; nobody goes by them", namespace, p.Config.FinalizerGrace)
+		case err != nil:
 			return "", 0, err
-		}
-		if !settled {
+		default:
 			return "the owner labels of applications in " + namespace, time.Second, nil
 		}
 	}
 	return "", 0, nil
+}
+
+// leavesLabels says whether labels that cannot be taken off hold nothing up any longer: they
+// lock nothing without a live Kustomization, and an applications API that is away may stay so.
+func (p *pass) leavesLabels() bool {
+	return p.abandoned || time.Since(p.tenant.DeletionTimestamp.Time) > p.Config.FinalizerGrace
 }
 
 func (p *pass) removeRepositories(ctx context.Context) (string, time.Duration, error) {

@@ -51,6 +51,7 @@ func Config() tenantgitops.Config {
 		DNSPodLabels:   map[string]string{"k8s-app": "kube-dns"},
 		RolloutBatch:   2,
 		FinalizerGrace: 3 * time.Second,
+		SiblingGrace:   5 * time.Minute,
 		ResyncInterval: 10 * time.Minute,
 		PlatformTTL:    time.Second,
 		Concurrency:    4,

@@ -64,6 +64,41 @@ func TestFreshApplicationIsWaitedFor(t *testing.T) {
 	awaitUnready(t, namespace, "first", 0)
 }
 
+// TestDependentsWaitForHealthWhileDeletionsAreHeld moves an application to a source that
+// waits for the one it leaves, which has got another one that is not ready yet. Flux prunes
+// before it looks at health, and the deletion waits for the dependent.
+func TestDependentsWaitForHealthWhileDeletionsAreHeld(t *testing.T) {
+	namespace := newTenant(t, "tenant-heldhealth")
+	repository, commit := newRepository(t, "acme/held-health", map[string]string{
+		"first/cache.yaml": fixtures.Redis("cache", 1), "first/rest.yaml": fixtures.Bucket("one"), "second/rest.yaml": fixtures.Bucket("two"),
+	})
+	first, second := fromGit(t, namespace, "first", repository), fromGit(t, namespace, "second", repository)
+	first.Wait, second.DependsOn = true, []string{"first"}
+	harness.Write(t, cluster.Client, namespace, first, second)
+	harness.AwaitApplied(t, cluster.Client, namespace, commit)
+	cache := fixtures.Application("Redis", namespace, "cache")
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(cache), cache); err != nil {
+		t.Fatal(err)
+	}
+	was := cache.GetUID()
+
+	last := harness.Commit(t, repository, map[string]string{
+		"first/db.yaml": slow("db"), "second/cache.yaml": fixtures.Redis("cache", 1),
+	}, "first/cache.yaml")
+	awaitSource(t, namespace, "first", metav1.ConditionUnknown, "before it deletes applications")
+	awaitUnready(t, namespace, "first", 1)
+	waits := awaitKustomization(t, namespace, "second", "Ready", metav1.ConditionFalse, "dependency")
+	if len(waits.Spec.DependsOn) != 1 || strings.HasSuffix(waits.Status.LastAppliedRevision, last) {
+		t.Errorf("the second source depends on %v and has applied %s while the first is not healthy", waits.Spec.DependsOn, waits.Status.LastAppliedRevision)
+	}
+
+	finish(t, namespace, "db")
+	harness.AwaitApplied(t, cluster.Client, namespace, last)
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(cache), cache); err != nil || cache.GetUID() != was {
+		t.Errorf("the cache is %s, was %s: %v", cache.GetUID(), was, err)
+	}
+}
+
 // TestTenantsOwnExpressionWins takes an application for healthy that ours would wait for.
 func TestTenantsOwnExpressionWins(t *testing.T) {
 	namespace := newTenant(t, "tenant-ownexprs")

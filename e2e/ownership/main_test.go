@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/fluxcd/pkg/runtime/logger"
 
@@ -54,7 +55,10 @@ func run(m *testing.M) (code int) {
 		if err := harness.Install(ctx, c, root); err != nil {
 			return err
 		}
-		operator, err = harness.Start(ctx, c, harness.Config(), nil)
+		config := harness.Config()
+		// Beside each source's own timeout; only those of a test about it have a short one.
+		config.SiblingGrace = 2 * time.Second
+		operator, err = harness.Start(ctx, c, config, nil)
 		return err
 	})
 }

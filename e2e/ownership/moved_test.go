@@ -1,9 +1,11 @@
 package ownership_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/fluxcd/pkg/apis/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
@@ -167,6 +169,40 @@ func TestFailingSourceHoldsDeletionsUntilConfirmed(t *testing.T) {
 			awaitApplied(t, namespace, "one", broken)
 		})
 	}
+}
+
+// TestSourceThatNeverComesToAnEndIsToldOf: three waits for two, which has applied all that it
+// has and never becomes healthy; so nobody knows whether three wants what one has let go of.
+func TestSourceThatNeverComesToAnEndIsToldOf(t *testing.T) {
+	t.Parallel()
+	const namespace = "tenant-overdue"
+	files := start("cache")
+	files["three/rest.yaml"] = fixtures.Bucket("three")
+	repository, commit := newTenant(t, namespace, files)
+	one, two, three := folder(t, namespace, "one", repository), folder(t, namespace, "two", repository), folder(t, namespace, "three", repository)
+	shortest := metav1.Duration{Duration: 30 * time.Second}
+	two.Timeout, three.Timeout = &shortest, &shortest
+	two.HealthChecks = []meta.NamespacedObjectKindReference{{
+		APIVersion: fixtures.Group + "/" + fixtures.Version, Kind: "Redis", Name: "absent", Namespace: namespace,
+	}}
+	three.DependsOn = []string{"two"}
+	write(t, namespace, one, two, three)
+	awaitApplied(t, namespace, "one", commit)
+	awaitSource(t, namespace, "two", metav1.ConditionFalse, meta.HealthCheckFailedReason)
+	was := redis(t, namespace, "cache")
+
+	last := harness.Commit(t, repository, nil, "one/cache.yaml")
+	harness.Request(t, cluster.Client, namespace)
+	blocked := awaitSource(t, namespace, "one", metav1.ConditionFalse, gitopsv1.ReasonPruneBlocked)
+	if !strings.Contains(blocked.Message, "source three has not come to an end") || !strings.Contains(blocked.Message, "confirmPrune") {
+		t.Errorf("the source says %q", blocked.Message)
+	}
+	wantSame(t, was, namespace+"/gitops-one")
+
+	three.Suspend = true
+	write(t, namespace, one, two, three)
+	harness.AwaitGone(t, cluster.Client, was)
+	awaitApplied(t, namespace, "one", last)
 }
 
 // TestExchanged swaps two files in one commit: each source stops at what the other has.

@@ -142,8 +142,8 @@ func isAsked(k *kustomizev1.Kustomization) bool {
 
 // Objection is the sibling that a deletion waits for.
 type Objection struct {
-	Standing      Standing
-	Kustomization *kustomizev1.Kustomization
+	Standing Standing
+	Sibling
 }
 
 // String says what is waited for.
@@ -171,7 +171,7 @@ func Objections(application pruneguard.Application, owner *kustomizev1.Kustomiza
 		if standing == Indifferent || standing != Claiming && pruneguard.IsConfirmed(owner) {
 			continue
 		}
-		objection := Objection{Standing: standing, Kustomization: sibling.Kustomization}
+		objection := Objection{Standing: standing, Sibling: sibling}
 		if standing == Claiming {
 			objections = append([]Objection{objection}, objections...)
 		} else {

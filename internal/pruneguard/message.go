@@ -27,10 +27,10 @@ func (d Decision) Message(source string) string {
 }
 
 // MessageWaiting says what the revision would delete, and that it waits for another source
-// that cannot be applied.
-func (d Decision) MessageWaiting(source, other string) string {
-	return fmt.Sprintf("%s does not have %d of %d applications any more. They are kept, since %s fails and may have them now: mend or suspend it; or, to delete them, set confirmPrune: %q in source %s. They are %s",
-		d.Prune.Revision, d.Prune.Applications, d.Prune.Of, other, d.Prune.Revision, source, strings.Join(d.Prune.Names, ", "))
+// that somebody has to see to; other names it, and state is what is the matter with it.
+func (d Decision) MessageWaiting(source, other, state string) string {
+	return fmt.Sprintf("%s does not have %d of %d applications any more. They are kept, since %s %s and may have them now: mend or suspend it; or, to delete them, set confirmPrune: %q in source %s. They are %s",
+		d.Prune.Revision, d.Prune.Applications, d.Prune.Of, other, state, d.Prune.Revision, source, strings.Join(d.Prune.Names, ", "))
 }
 
 func (d Decision) count() string {

@@ -97,7 +97,7 @@ func encode(set *fieldpath.Set, object *unstructured.Unstructured) (string, erro
 // fits says why an annotation cannot be kept beside the others; nothing where it can.
 func fits(object *unstructured.Unstructured, others map[string]string, value string) string {
 	if len(value) > maxAnnotation {
-		return fmt.Sprintf("the fields that git applies take %d bytes to remember, more than %d", len(value), maxAnnotation)
+		return tooManyFields(len(value))
 	}
 	if total := sizeWith(others, value); total > maxAnnotations {
 		return fmt.Sprintf("the annotations take %d bytes with the fields that git applies, more than %d", total, maxAnnotations)
@@ -111,6 +111,10 @@ func fits(object *unstructured.Unstructured, others map[string]string, value str
 		return fmt.Sprintf("the application takes %d bytes with the fields that git applies, more than %d", len(encoded), maxObject)
 	}
 	return ""
+}
+
+func tooManyFields(size int) string {
+	return fmt.Sprintf("the fields that git applies take %d bytes to remember, more than %d", size, maxAnnotation)
 }
 
 // sizeWith is what the annotations take on the HelmRelease, with this value of ours.

@@ -9,19 +9,30 @@ import (
 // manager is the name that Flux applies under.
 const manager = "kustomize-controller"
 
-// appliedBy is what this apply of Flux's sets.
-func appliedBy(object *unstructured.Unstructured) (set *fieldpath.Set, found bool) {
+// maxApplied bounds what is decoded of an apply. It is well above what the annotation holds
+// of the same fields: what is larger would not fit, and a tenant's manifest of some hundred
+// thousand keys would keep the operator busy for seconds before that showed.
+const maxApplied = 2 * maxAnnotation
+
+// appliedBy is what this apply of Flux's sets, or why that cannot be kept.
+func appliedBy(object *unstructured.Unstructured) (set *fieldpath.Set, off string, found bool) {
 	for _, entry := range object.GetManagedFields() {
 		if entry.Manager != manager || entry.Operation != metav1.ManagedFieldsOperationApply || entry.Subresource != "" {
 			continue
 		}
-		set = &fieldpath.Set{}
-		if entry.FieldsV1 == nil || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
-			return nil, false
+		if entry.FieldsV1 == nil {
+			return nil, "", false
 		}
-		return ours(set), true
+		if size := len(entry.FieldsV1.GetRawBytes()); size > maxApplied {
+			return nil, tooManyFields(size), true
+		}
+		set = &fieldpath.Set{}
+		if set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
+			return nil, "", false
+		}
+		return ours(set), "", true
 	}
-	return nil, false
+	return nil, "", false
 }
 
 // ours keeps of a set what removal is about: spec, labels and annotations, and never the

@@ -50,3 +50,38 @@ func allocationsAt(t *testing.T, levels int) float64 {
 		}
 	})
 }
+
+// TestWidthCostsLittle has a manifest with more keys than can be remembered, and counts
+// allocations: they were gone through several times before that showed.
+func TestWidthCostsLittle(t *testing.T) {
+	const keys = 20_000
+	spec, fields := map[string]any{}, map[string]any{}
+	for i := range keys {
+		spec[fmt.Sprintf("key%d", i)] = "x"
+		fields[fmt.Sprintf("f:key%d", i)] = map[string]any{}
+	}
+	object := &unstructured.Unstructured{Object: withContent(spec)}
+	object.SetName("db")
+	if err := unstructured.SetNestedSlice(object.Object, []any{map[string]any{
+		"manager": "kustomize-controller", "operation": "Apply", "apiVersion": "apps.cozystack.io/v1alpha1",
+		"fieldsType": "FieldsV1", "fieldsV1": map[string]any{"f:spec": fields},
+	}}, "metadata", "managedFields"); err != nil {
+		t.Fatal(err)
+	}
+	var off string
+	allocations := testing.AllocsPerRun(1, func() {
+		removed := removal.Decide(removal.Apply{Old: object, Object: object})
+		if removed == nil {
+			t.Fatal("not decided")
+		}
+		off = removed.Off
+	})
+	t.Logf("%.0f allocations for %d keys: %s", allocations, keys, off)
+	if off == "" {
+		t.Error("so many fields are remembered")
+	}
+	// Copying the object and reading its managed fields take three for each key.
+	if allocations > 5*keys {
+		t.Errorf("%.0f allocations for %d keys", allocations, keys)
+	}
+}

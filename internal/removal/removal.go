@@ -37,14 +37,17 @@ type Removed struct {
 //
 // It gives the same bytes for the same input, and for its own answer put in again.
 func Decide(apply Apply) *Removed {
-	applied, found := appliedBy(apply.Object)
+	applied, off, found := appliedBy(apply.Object)
 	if !found {
 		return nil
 	}
 	object := apply.Object.DeepCopy()
-	pruned, set, off := prune(apply, applied)
 	if off == "" {
-		off = record(object, pruned, set)
+		var pruned map[string]any
+		var set string
+		if pruned, set, off = prune(apply, applied); off == "" {
+			off = record(object, pruned, set)
+		}
 	}
 	if off != "" {
 		recordOff(object, off)

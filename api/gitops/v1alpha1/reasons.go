@@ -67,6 +67,9 @@ const (
 	// ReasonFinalizerReleased: the operator took Flux's finalizer off a
 	// Kustomization whose controller could not.
 	ReasonFinalizerReleased = "FinalizerReleased"
+	// ReasonOwnerLabelsLeft: Flux's owner labels stay on applications, since the applications
+	// API is away while a TenantGitOps is taken down.
+	ReasonOwnerLabelsLeft = "OwnerLabelsLeft"
 	// ReasonKeyGenerated: a deploy key or an age identity was made.
 	ReasonKeyGenerated = "KeyGenerated"
 	// ReasonRolloutHalted: a new controller image is not rolled on, since a
