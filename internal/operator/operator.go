@@ -20,11 +20,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	cozyv1 "github.com/cozystack/gitops-operator/api/cozystack/v1alpha1"
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/controllers/artifactseal"
 	"github.com/cozystack/gitops-operator/controllers/gitopsparameters"
+	"github.com/cozystack/gitops-operator/controllers/packagevalues"
 	"github.com/cozystack/gitops-operator/controllers/tenantgitops"
 	"github.com/cozystack/gitops-operator/internal/helmrelease"
+	"github.com/cozystack/gitops-operator/internal/packages"
 	"github.com/cozystack/gitops-operator/internal/webhook"
 )
 
@@ -59,6 +62,8 @@ func Scheme() *runtime.Scheme {
 	utilruntime.Must(sourcev1.AddToScheme(scheme))
 	utilruntime.Must(helmrelease.AddToScheme(scheme))
 	utilruntime.Must(gitopsv1.AddToScheme(scheme))
+	utilruntime.Must(cozyv1.AddToScheme(scheme))
+	utilruntime.Must(packages.AddToScheme(scheme))
 	return scheme
 }
 
@@ -116,6 +121,12 @@ func New(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
 		Interval:             options.TenantGitOps.PlatformTTL,
 		DNSNamespace:         options.TenantGitOps.DNSNamespace,
 		DNSPodLabels:         options.TenantGitOps.DNSPodLabels,
+	}); err != nil {
+		return nil, err
+	}
+	if err := packagevalues.SetupWithManager(mgr, packagevalues.Config{
+		OperatorNamespace: options.TenantGitOps.Stamp.OperatorNamespace,
+		ResyncInterval:    options.TenantGitOps.ResyncInterval,
 	}); err != nil {
 		return nil, err
 	}

@@ -40,6 +40,10 @@ const (
 	ApplicationsPath = "/validate-application"
 	// SourcesPath is where new sources are answered for.
 	SourcesPath = "/validate-source"
+	// ReleasesPath is where HelmReleases whose values are overridden are answered for.
+	ReleasesPath = "/mutate-release"
+	// PackageValuesPath is where PackageValues are answered for.
+	PackageValuesPath = "/validate-package-values"
 )
 
 // Configurations are the operator's webhook configurations, by name.
@@ -137,6 +141,8 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	server.Register(AppliedPath, &webhook.Admission{Handler: &applied{kinds: &applicationKinds{cached: mgr.GetCache(), uncached: mgr.GetAPIReader()}}})
 	server.Register(ApplicationsPath, &webhook.Admission{Handler: &applications{facts: tenants}})
 	server.Register(SourcesPath, &webhook.Admission{Handler: newSources(tenants, options.operator())})
+	server.Register(ReleasesPath, &webhook.Admission{Handler: &releases{uncached: mgr.GetAPIReader()}})
+	server.Register(PackageValuesPath, &webhook.Admission{Handler: packageValues{}})
 	if err := mgr.Add(server); err != nil {
 		return fmt.Errorf("cannot add the webhook server: %w", err)
 	}

@@ -1,0 +1,105 @@
+package packagevalues
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cozyv1 "github.com/cozystack/gitops-operator/api/cozystack/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/override"
+)
+
+// fieldManager is the name that the operator writes under.
+const fieldManager = "gitops-operator"
+
+// maxMessage bounds the message of a condition; the API takes 32 KiB.
+const maxMessage = 4096
+
+// report writes the status, if it is another than before, and an Event for another state.
+func (r *Reconciler) report(ctx context.Context, values *cozyv1.PackageValues, verdict override.Verdict, components []cozyv1.ComponentStatus) error {
+	before := values
+	values = values.DeepCopy()
+	verdict.Message = cut(verdict.Message, maxMessage)
+	setConditions(values, verdict)
+	values.Status.ObservedGeneration = values.Generation
+	values.Status.LastHandledReconcileAt = requested(values)
+	values.Status.Components = components
+	values.Status.Releases = override.Releases(components)
+	values.Status.Overridden = 0
+	for _, component := range components {
+		values.Status.Overridden += component.OverriddenCount
+	}
+	if equality.Semantic.DeepEqual(before.Status, values.Status) {
+		return nil
+	}
+	// Not by a merge patch: the values in the status may hold nulls, which one would drop.
+	if err := r.Client.Status().Update(ctx, values, client.FieldOwner(fieldManager)); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("cannot write the status of PackageValues %s: %w", values.Name, err)
+	}
+	r.recordEvent(before, values, verdict)
+	return nil
+}
+
+// setConditions writes Ready, and Reconciling and Stalled where they hold, as kstatus reads
+// them.
+func setConditions(values *cozyv1.PackageValues, verdict override.Verdict) {
+	conditions := &values.Status.Conditions
+	set := func(kind string, status metav1.ConditionStatus) {
+		apimeta.SetStatusCondition(conditions, metav1.Condition{
+			Type: kind, Status: status, Reason: verdict.Reason, Message: verdict.Message, ObservedGeneration: values.Generation,
+		})
+	}
+	set(meta.ReadyCondition, verdict.Ready)
+	apimeta.RemoveStatusCondition(conditions, meta.StalledCondition)
+	apimeta.RemoveStatusCondition(conditions, meta.ReconcilingCondition)
+	switch {
+	case verdict.Stalled:
+		set(meta.StalledCondition, metav1.ConditionTrue)
+	case verdict.Ready != metav1.ConditionTrue:
+		set(meta.ReconcilingCondition, metav1.ConditionTrue)
+	}
+}
+
+// recordEvent tells of another state; being on the way is none.
+func (r *Reconciler) recordEvent(before, values *cozyv1.PackageValues, verdict override.Verdict) {
+	was := apimeta.FindStatusCondition(before.Status.Conditions, meta.ReadyCondition)
+	if verdict.Ready == metav1.ConditionUnknown || was != nil && was.Status == verdict.Ready && was.Reason == verdict.Reason && was.ObservedGeneration == values.Generation {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	if verdict.Ready == metav1.ConditionFalse {
+		kind = corev1.EventTypeWarning
+	}
+	r.Events.Eventf(values, nil, kind, verdict.Reason, "Reconcile", "%s", cut(verdict.Message, maxEvent))
+}
+
+// maxEvent is the API's bound of an event's note, in bytes.
+const maxEvent = 1024
+
+func cut(message string, most int) string {
+	if len(message) <= most {
+		return message
+	}
+	return strings.ToValidUTF8(message[:most-len("…")], "") + "…"
+}
+
+func mergePatch(content map[string]any) (client.Patch, error) {
+	encoded, err := json.Marshal(content)
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode a patch: %w", err)
+	}
+	return client.RawPatch(types.MergePatchType, encoded), nil
+}
