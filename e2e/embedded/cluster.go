@@ -55,6 +55,8 @@ type ports struct {
 	etcd, etcdPeer, apiServer, controllerManager int
 	// applications is 0 until applications are served by a server of their own.
 	applications int
+	// packageOperator is where the one that was started last serves its counts.
+	packageOperator int
 }
 
 // Start starts a cluster and waits until it is ready. The programs it needs are built
