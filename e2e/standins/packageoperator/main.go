@@ -55,7 +55,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if err := install(ctx, manager); err != nil {
+	if err := layInKinds(ctx, manager); err != nil {
 		return err
 	}
 	reconciler := &packages.Reconciler{
@@ -67,8 +67,8 @@ func run(ctx context.Context, o options) error {
 	return manager.Start(ctx)
 }
 
-// install lays in the kinds, before anything of them is cached.
-func install(ctx context.Context, manager ctrl.Manager) error {
+// layInKinds lays in the kinds, before anything of them is cached.
+func layInKinds(ctx context.Context, manager ctrl.Manager) error {
 	live, err := client.New(manager.GetConfig(), client.Options{Scheme: manager.GetScheme()})
 	if err != nil {
 		return fmt.Errorf("make a client without a cache: %w", err)
@@ -87,6 +87,8 @@ func newManager(o options, counter *counts.Counter) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the cluster: %w", err)
 	}
+	// Its first part is who owns the fields of what is written.
+	config.UserAgent = "cozystack-operator/stand-in"
 	config.QPS, config.Burst = 200, 400
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme,
