@@ -32,14 +32,14 @@ spec:
 		t.Error("there is a release already")
 	}
 	newSource(t, "base", `[
-{name: on, path: p, install: {namespace: cozy-base}},
-{name: off, path: p, install: {namespace: cozy-base}}]`)
-	newPackage(t, "base", "{components: {off: {enabled: false}}}")
-	ready := awaitReady(t, "top", metav1.ConditionTrue, "ReconciliationSucceeded")
-	if fmt.Sprint(ready.Status.Dependencies) != "map[base:{true}]" {
-		t.Errorf("dependencies %v, want base, ready", ready.Status.Dependencies)
-	}
-	base := map[string]any{"name": "on", "namespace": "cozy-base"}
+{name: wanted, path: p, install: {namespace: cozy-base}},
+{name: unwanted, path: p, install: {namespace: cozy-base}}]`)
+	newPackage(t, "base", "{components: {unwanted: {enabled: false}}}")
+	harness.Await(t, "the dependency to be ready", func(context.Context) (bool, string) {
+		seen := fmt.Sprint(awaitReady(t, "top", metav1.ConditionTrue, "ReconciliationSucceeded").Status.Dependencies)
+		return seen == "map[base:{true}]", seen
+	})
+	base := map[string]any{"name": "wanted", "namespace": "cozy-base"}
 	want(t, read(t, releaseNamed("cozy-top", "first")), []any{base}, "spec", "dependsOn")
 	second := read(t, releaseNamed("cozy-top", "2nd"))
 	want(t, second, []any{map[string]any{"name": "first", "namespace": "cozy-top"}, base}, "spec", "dependsOn")

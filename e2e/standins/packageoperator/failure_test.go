@@ -24,10 +24,7 @@ func TestReleaseThatCannotBeUpdatedIsSaidOfItsPackageOnly(t *testing.T) {
 	setValues(t, pkg, release, "a", "b")
 	webhook.stop(t)
 	change(t, pkg, "spec: {components: {failing: {values: {a: c}}}}")
-	failed := awaitReady(t, "failing", metav1.ConditionFalse, "HelmReleaseFailed")
-	if message := readyMessage(failed); !strings.HasPrefix(message, "Failed to create HelmRelease failing: ") || !strings.Contains(message, "failing.example.org") {
-		t.Errorf("message %q", message)
-	}
+	awaitFailure(t, "failing", "failing", "failing.example.org")
 	setValues(t, others, other, "a", "b")
 	awaitReady(t, "faring", metav1.ConditionTrue, "ReconciliationSucceeded")
 	want(t, read(t, release), map[string]any{"a": "b", "over": "overridden"}, "spec", "values")
@@ -68,10 +65,7 @@ func TestReleaseThatCannotBeCreatedHoldsUpThoseAfterIt(t *testing.T) {
 {name: refused, path: p, install: {namespace: cozy-refused}},
 {name: after, path: p, install: {namespace: cozy-accepted}}]`)
 	create(t, "Package", "refused", "spec: {}")
-	failed := awaitReady(t, "refused", metav1.ConditionFalse, "HelmReleaseFailed")
-	if message := readyMessage(failed); !strings.HasPrefix(message, "Failed to create HelmRelease refused: ") {
-		t.Errorf("message %q", message)
-	}
+	awaitFailure(t, "refused", "refused", "refused.example.org")
 	read(t, releaseNamed("cozy-accepted", "before"))
 	if tried := report(t).Of(counts.Create, "HelmRelease", "cozy-accepted", "after"); tried.All() != 0 {
 		t.Errorf("the release after it was tried: %+v", tried)

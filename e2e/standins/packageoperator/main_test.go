@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -27,9 +28,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Exit(embedded.Main(m, embedded.Options{Scheme: scheme}, func(ctx context.Context, c *embedded.Cluster) error {
+	options := embedded.Options{PackageOperator: true, Scheme: scheme}
+	os.Exit(embedded.Main(m, options, func(_ context.Context, c *embedded.Cluster) error {
 		cluster = c
-		return c.StartPackageOperator(ctx)
+		return nil
 	}))
 }
 
@@ -65,12 +67,16 @@ func newPackage(t *testing.T, name, spec string) *unstructured.Unstructured {
 }
 
 // newInstalled creates a source of one component, and its Package: both are called name, and
-// so is the component and the release, in the namespace cozy-<name>.
+// so is the component and the release, in the namespace cozy-<name>. The release has a
+// first status, as it soon has on the platform: until then the API server stores, at the
+// next update, what it has for an object without one.
 func newInstalled(t *testing.T, name, spec string) (pkg, release *unstructured.Unstructured) {
 	t.Helper()
 	newSource(t, name, fmt.Sprintf("[{name: %s, path: %s, install: {namespace: cozy-%s}}]", name, name, name))
 	pkg = newPackage(t, name, spec)
-	return pkg, read(t, releaseNamed("cozy-"+name, name))
+	release = read(t, releaseNamed("cozy-"+name, name))
+	triggers(t, "its first status", release, func() { changeStatus(t, release, "status: {observedGeneration: 1}") })
+	return pkg, read(t, release)
 }
 
 func releaseNamed(namespace, name string) *unstructured.Unstructured {
@@ -130,6 +136,17 @@ func awaitReady(t *testing.T, name string, status metav1.ConditionStatus, reason
 		return ready.Status == status && ready.Reason == reason, fmt.Sprintf("%s %s: %s", ready.Status, ready.Reason, ready.Message)
 	})
 	return pkg
+}
+
+// awaitFailure waits until a Package says of a release that it could not be written, and
+// why. Now and then it says so in passing, where its cache was behind.
+func awaitFailure(t *testing.T, name, release, part string) {
+	t.Helper()
+	prefix := "Failed to create HelmRelease " + release + ": "
+	harness.Await(t, "Package "+name+" to say "+prefix+part, func(context.Context) (bool, string) {
+		message := readyMessage(awaitReady(t, name, metav1.ConditionFalse, "HelmReleaseFailed"))
+		return strings.HasPrefix(message, prefix) && strings.Contains(message, part), message
+	})
 }
 
 func readyMessage(pkg *kinds.Package) string {

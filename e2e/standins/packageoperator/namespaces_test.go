@@ -56,11 +56,15 @@ func TestNamespaceIsPrivilegedAsLongAsAnyComponentThereIs(t *testing.T) {
 	newSource(t, "wild", "[{name: wild, path: p, install: {namespace: "+namespace+", privileged: true}}]")
 	wild := newPackage(t, "wild", "{}")
 	awaitLabels(t, namespace, privileged)
-	// The other one's operator looks at all Packages too.
+	// A Package without one sees those of the others.
 	release := releaseNamed(namespace, "tame")
 	setValues(t, tame, release, "a", "b")
 	awaitLabels(t, namespace, privileged)
 	change(t, wild, "spec: {components: {wild: {enabled: false}}}")
+	harness.AwaitGone(t, cluster.Client, releaseNamed(namespace, "wild"))
+	// Only who still has a component there looks after the namespace.
+	awaitLabels(t, namespace, privileged)
+	setValues(t, tame, release, "a", "c")
 	awaitLabels(t, namespace, plain)
 }
 

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cozystack/gitops-operator/e2e/harness"
 	"github.com/cozystack/gitops-operator/e2e/standins/packageoperator/kinds"
@@ -81,10 +85,12 @@ spec: {variants: [{name: default, components: [{name: skipping, path: p, install
 	newPackage(t, "skipping", "{}")
 	release := read(t, releaseNamed("cozy-skipping", "skipping"))
 	want(t, release, nil, "spec", "valuesFrom")
-	triggers(t, "another annotation of the source", release, func() {
-		change(t, source, `metadata: {annotations: {operator.cozystack.io/skip-cozystack-values: "false"}}`)
+	change(t, source, `metadata: {annotations: {operator.cozystack.io/skip-cozystack-values: "false"}}`)
+	harness.Await(t, "the platform's values", func(ctx context.Context) (bool, string) {
+		err := cluster.Client.Get(ctx, client.ObjectKeyFromObject(release), release)
+		from, _, fromErr := unstructured.NestedSlice(release.Object, "spec", "valuesFrom")
+		return fmt.Sprint(from) == "[map[kind:Secret name:cozystack-values]]", fmt.Sprint(from, err, fromErr)
 	})
-	want(t, read(t, release), []any{map[string]any{"kind": "Secret", "name": "cozystack-values"}}, "spec", "valuesFrom")
 }
 
 func TestPackageWaitsForItsSourceAndVariant(t *testing.T) {

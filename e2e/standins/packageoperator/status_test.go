@@ -64,16 +64,14 @@ func TestConditionsCannotBeAppliedBesideTheOperators(t *testing.T) {
 
 func TestStatusIsWrittenThoughNothingIsToBeChanged(t *testing.T) {
 	pkg, release := newInstalled(t, "telling", "{}")
+	before := report(t).Of(counts.UpdateStatus, "Package", "", pkg.GetName())
 	for i := range 5 {
 		triggers(t, "a status", release, func() { changeStatus(t, release, fmt.Sprintf("status: {observedGeneration: %d}", i)) })
 	}
 	harness.Await(t, "writes of the same status", func(context.Context) (bool, string) {
 		written := report(t).Of(counts.UpdateStatus, "Package", "", pkg.GetName())
-		return written.Unchanged >= 5, fmt.Sprintf("%+v", written)
+		return written.Unchanged >= before.Unchanged+5, fmt.Sprintf("%+v after %+v", written, before)
 	})
-	if written := report(t).Of(counts.UpdateStatus, "Package", "", pkg.GetName()); written.Changed != 1 {
-		t.Errorf("writes of the status %+v, want one that changed it", written)
-	}
 }
 
 func TestReadySaysThatReleasesAreWrittenNotThatTheyAreWell(t *testing.T) {
