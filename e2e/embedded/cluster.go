@@ -23,6 +23,7 @@ import (
 	"github.com/cozystack/gitops-operator/e2e/certificates"
 	"github.com/cozystack/gitops-operator/e2e/manifests"
 	"github.com/cozystack/gitops-operator/e2e/programs"
+	packagedefinitions "github.com/cozystack/gitops-operator/e2e/standins/packageoperator/definitions"
 )
 
 // Cluster is a running embedded cluster.
@@ -55,6 +56,8 @@ type ports struct {
 	etcd, etcdPeer, apiServer, controllerManager int
 	// applications is 0 until applications are served by a server of their own.
 	applications int
+	// packageOperator is where the one that was started last serves its counts.
+	packageOperator int
 }
 
 // Start starts a cluster and waits until it is ready. The programs it needs are built
@@ -90,6 +93,9 @@ func (c *Cluster) startAll(ctx context.Context) error {
 	}
 	if c.options.HelmReleases {
 		steps = append(steps, c.startHelmController)
+	}
+	if c.options.PackageOperator {
+		steps = append(steps, c.StartPackageOperator)
 	}
 	if c.options.Runner {
 		steps = append(steps, c.startRunner)
@@ -158,7 +164,7 @@ func (c *Cluster) installCRDs(ctx context.Context) error {
 		}
 		paths = append(fluxPaths, paths...)
 	}
-	if c.options.Applications == AggregatedApplications || c.options.HelmReleases {
+	if c.options.Applications == AggregatedApplications || c.options.HelmReleases || c.options.PackageOperator {
 		helmReleases, err := HelmReleaseCRDs(ctx)
 		if err != nil {
 			return err
@@ -168,6 +174,13 @@ func (c *Cluster) installCRDs(ctx context.Context) error {
 	definitions, err := manifests.DecodePaths(paths...)
 	if err != nil {
 		return err
+	}
+	if c.options.PackageOperator {
+		// The operator lays them in itself, but the garbage collector would then take half
+		// a minute to learn of them.
+		if err := packagedefinitions.Install(ctx, c.Client); err != nil {
+			return err
+		}
 	}
 	return manifests.Apply(ctx, c.Client, append(definitions, c.options.CRDs...)...)
 }

@@ -5,11 +5,6 @@ import (
 	"net/http"
 	"path/filepath"
 
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/cozystack/gitops-operator/e2e/manifests"
 	"github.com/cozystack/gitops-operator/e2e/programs"
 )
 
@@ -32,19 +27,11 @@ func (c *Cluster) ChartsDir() string { return filepath.Join(c.Dir, "charts") }
 // startHelmController runs the stand-in for helm-controller. Where applications are
 // custom resources it makes their HelmReleases too.
 func (c *Cluster) startHelmController(ctx context.Context) error {
-	if err := c.layHelmAccount(ctx); err != nil {
-		return err
-	}
 	path, err := programs.Own(ctx, helmControllerSource)
 	if err != nil {
 		return err
 	}
-	token, err := c.mintToken(ctx, FluxNamespace, HelmAccount, nil)
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(c.Dir, helmController)
-	kubeconfig, err := c.writeTokenKubeconfig(filepath.Join(dir, "credentials"), FluxNamespace, token.Token)
+	kubeconfig, err := c.layClusterAdmin(ctx, filepath.Join(c.Dir, helmController, "credentials"), FluxNamespace, HelmAccount)
 	if err != nil {
 		return err
 	}
@@ -70,19 +57,4 @@ func (c *Cluster) startHelmController(ctx context.Context) error {
 	return p.awaitReady(ctx, fluxTimeout, func(ctx context.Context) error {
 		return getOK(ctx, http.DefaultClient, "http://"+loopback(health)+"/readyz")
 	})
-}
-
-// layHelmAccount makes the account, cluster-admin as on the platform.
-func (c *Cluster) layHelmAccount(ctx context.Context) error {
-	return manifests.Apply(ctx, c.Client,
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-			Name: FluxNamespace, Labels: map[string]string{"cozystack.io/system": "true"},
-		}},
-		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: FluxNamespace, Name: HelmAccount}},
-		&rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: FluxNamespace + "-" + HelmAccount},
-			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: FluxNamespace, Name: HelmAccount}},
-		},
-	)
 }

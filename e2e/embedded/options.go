@@ -45,6 +45,9 @@ type Options struct {
 	// HelmReleases starts a stand-in for helm-controller, which makes the releases of
 	// HelmReleases from the charts in ChartsDir.
 	HelmReleases bool
+	// PackageOperator starts a stand-in for the platform's operator of packages, which
+	// StartPackageOperator starts again, or first where this is not set.
+	PackageOperator bool
 	// Scheme serves Client and NewClient(nil); Scheme() by default.
 	Scheme *runtime.Scheme
 	// APIServerFlags are added to kube-apiserver's.

@@ -85,13 +85,18 @@ func manifestFiles(path string) ([]string, error) {
 // Apply creates or updates objects by server-side apply, in the order given, and
 // waits until each CustomResourceDefinition among them is served.
 func Apply(ctx context.Context, c client.Client, objects ...client.Object) error {
+	return ApplyAs(ctx, c, fieldOwner, objects...)
+}
+
+// ApplyAs is Apply by another owner of the fields.
+func ApplyAs(ctx context.Context, c client.Client, owner client.FieldOwner, objects ...client.Object) error {
 	var definitions []string
 	for _, object := range objects {
 		applied, err := toUnstructured(c, object)
 		if err != nil {
 			return err
 		}
-		if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), fieldOwner, client.ForceOwnership); err != nil {
+		if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), owner, client.ForceOwnership); err != nil {
 			return fmt.Errorf("apply %s %s: %w", applied.GetKind(), client.ObjectKeyFromObject(applied), err)
 		}
 		if applied.GetKind() == "CustomResourceDefinition" {
