@@ -1,5 +1,5 @@
 // Command gitops-operator runs the operator in the cluster that its service
-// account, or KUBECONFIG, leads to.
+// account, or KUBECONFIG, leads to. "gitops-operator check" reads a repository's tree.
 package main
 
 import (
@@ -15,15 +15,27 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "gitops-operator:", err)
-		os.Exit(1)
+	err := run(os.Args[1:])
+	if err == nil {
+		return
 	}
+	code := 1
+	var exit exitError
+	if errors.As(err, &exit) {
+		code = exit.code
+	}
+	if err.Error() != "" {
+		fmt.Fprintln(os.Stderr, "gitops-operator:", err)
+	}
+	os.Exit(code)
 }
 
 func run(args []string) error {
 	if len(args) > 0 && args[0] == certificatesCommand {
 		return runCertificates(args[1:])
+	}
+	if len(args) > 0 && args[0] == checkCommand {
+		return runCheck(args[1:], os.Stdout, os.Stderr)
 	}
 	flags := pflag.NewFlagSet("gitops-operator", pflag.ContinueOnError)
 	o := &options{}

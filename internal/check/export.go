@@ -1,0 +1,85 @@
+package check
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/cozystack/gitops-operator/internal/packages"
+)
+
+// Export is what a cluster has of Packages and PackageSources, by name.
+type Export struct {
+	Packages map[string]*packages.Package
+	Sources  map[string]*packages.PackageSource
+}
+
+// ReadExport reads what `kubectl get packages,packagesources -o yaml` has printed.
+func ReadExport(path string) (*Export, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the export of Packages: %w", err)
+	}
+	export := &Export{Packages: map[string]*packages.Package{}, Sources: map[string]*packages.PackageSource{}}
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the export of Packages in %s: %w", path, err)
+		}
+		if !object.IsList() {
+			err = export.add(object)
+		} else {
+			err = object.EachListItem(func(item runtime.Object) error { return export.add(item.(*unstructured.Unstructured)) })
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the export of Packages in %s: %w", path, err)
+		}
+	}
+	if len(export.Packages) == 0 {
+		return nil, fmt.Errorf("there is no Package in %s: write it with kubectl get packages,packagesources -o yaml", path)
+	}
+	return export, nil
+}
+
+func (e *Export) add(object *unstructured.Unstructured) error {
+	if object.GroupVersionKind().Group != packages.GroupVersion.Group {
+		return nil
+	}
+	convert := runtime.DefaultUnstructuredConverter.FromUnstructured
+	switch object.GetKind() {
+	case "Package":
+		pkg := &packages.Package{}
+		e.Packages[object.GetName()] = pkg
+		return convert(object.Object, pkg)
+	case "PackageSource":
+		source := &packages.PackageSource{}
+		e.Sources[object.GetName()] = source
+		return convert(object.Object, source)
+	}
+	return nil
+}
+
+// maxNames bounds how many Packages a sentence names.
+const maxNames = 20
+
+func (e *Export) names() string {
+	names := slices.Sorted(maps.Keys(e.Packages))
+	if len(names) > maxNames {
+		names = append(names[:maxNames:maxNames], "…")
+	}
+	return strings.Join(names, ", ")
+}
