@@ -41,6 +41,7 @@ fuzz: ## Look for what runs as another tenant, and for what does not leave with 
 	go test -run '^$$' -fuzz FuzzStoredIsLastManifestAndOthersFieldsAndDefaults -fuzztime=$(FUZZTIME) ./internal/removal
 	go test -run '^$$' -fuzz FuzzAnnotation -fuzztime=$(FUZZTIME) ./internal/removal
 	go test -run '^$$' -fuzz FuzzAnySpec -fuzztime=$(FUZZTIME) ./internal/removal
+	go test -run '^$$' -fuzz FuzzMerge -fuzztime=$(FUZZTIME) ./internal/merge
 
 .PHONY: bench
 bench: ## Measure how long the admission webhook takes, at 200 requests a second.

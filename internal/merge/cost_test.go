@@ -63,8 +63,8 @@ func smallItems(size int) (string, merge.Override) {
 
 var shapes = map[string]shape{"flat": deepMap(1), "deep": deepMap(100), "branches": branches, "items by key": itemsByKey, "small items": smallItems}
 
-// TestCostIsLinear counts the memory that is asked for, which stands for time too: what
-// grows faster than the documents do asks for more of it.
+// TestCostIsLinear counts the memory that is asked for: with the size of documents it grows
+// as they do, and with their depth not at all.
 func TestCostIsLinear(t *testing.T) {
 	bytesOf := func(s shape, size int) float64 {
 		values, override := s(size)
@@ -73,6 +73,9 @@ func TestCostIsLinear(t *testing.T) {
 		merged(t, values, override)
 		runtime.ReadMemStats(&after)
 		return float64(after.TotalAlloc-before.TotalAlloc) / float64(len(values)+len(override.Values))
+	}
+	if flat, deep := bytesOf(deepMap(1), 1<<20), bytesOf(deepMap(merge.MaxDepth), 1<<20); deep > 1.2*flat {
+		t.Errorf("for each byte %.0f where the keys are at the top, %.0f where they are deep down", flat, deep)
 	}
 	for name, s := range shapes {
 		small, large := bytesOf(s, 1<<16), bytesOf(s, 1<<20)

@@ -9,12 +9,10 @@ import (
 
 // appendList puts the override's items after the Package's.
 func (m *merger) appendList(into *value, r *rule, path Path) error {
-	if err := into.readItems(); err != nil {
+	if err := readItems(into); err != nil {
 		return err
 	}
-	if r.member.value.length > 0 {
-		m.result.Overridden = append(m.result.Overridden, path)
-	}
+	m.result.Overridden = append(m.result.Overridden, path)
 	for _, item := range r.member.value.parts.members {
 		into.parts.members = append(into.parts.members, member{value: item.value})
 	}
@@ -39,7 +37,7 @@ func (i identity) String() string {
 // mergeByKey merges the override's items into those of the Package's that have the same
 // identity, and puts the others after them.
 func (m *merger) mergeByKey(into *value, r *rule, path Path) error {
-	if err := into.readItems(); err != nil {
+	if err := readItems(into); err != nil {
 		return err
 	}
 	identities, err := r.identify(*into, "the Package's")

@@ -93,5 +93,6 @@ func TestItemsThatAKeyDoesNotTellApartAreRefused(t *testing.T) {
 		// Without a rule, or without the other list, nobody has to tell them apart.
 		merged(t, wrong, of(right))
 		merged(t, wrong, merge.Override{Values: []byte(`{"a":{"env":null}}`), Lists: lists})
+		merged(t, wrong, merge.Override{Values: []byte(`{"a":{"env":[]}}`), Lists: lists})
 	}
 }

@@ -132,10 +132,14 @@ func (m *merger) merge(into *value, given *member, path Path) error {
 		return m.mergeMap(into.parts, given.value.parts, path)
 	}
 	if rule := m.rules[given]; rule != nil {
-		if rule.Strategy == Append {
+		switch {
+		case given.value.length == 0:
+			return nil
+		case rule.Strategy == Append:
 			return m.appendList(into, rule, path)
+		default:
+			return m.mergeByKey(into, rule, path)
 		}
-		return m.mergeByKey(into, rule, path)
 	}
 	m.overridden(given.value, path)
 	if equal(*into, given.value) {

@@ -124,18 +124,21 @@ func TestNothingInNothingOut(t *testing.T) {
 
 // TestResultIsNobodyElses writes over all that went in.
 func TestResultIsNobodyElses(t *testing.T) {
-	values, override := []byte(`{"a":[1,{"b":"c"}],"d":"e"}`), []byte(`{"f":{"g":[2]},"d":3}`)
-	result, err := merge.Merge(values, merge.Override{Values: override})
-	if err != nil {
-		t.Fatal(err)
-	}
-	clear(values)
-	clear(override)
-	if got, want := string(result.Values), `{"a":[1,{"b":"c"}],"d":3,"f":{"g":[2]}}`; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if got := texts(result.Overridden); !slices.Equal(got, []string{"d", "f.g"}) {
-		t.Errorf("overridden: %q", got)
+	for over, want := range map[string]string{
+		`{"f":{"g":[2]},"d":3}`: `{"a":[1,{"b":"c"}],"d":3,"f":{"g":[2]}} d f.g`,
+		`{"d":3}`:               `{"a":[1,{"b":"c"}],"d":3} d`,
+		`{}`:                    `{"a":[1,{"b":"c"}],"d":"e"} `,
+	} {
+		values, override := []byte(`{"a":[1,{"b":"c"}],"d":"e"}`), []byte(over)
+		result, err := merge.Merge(values, merge.Override{Values: override})
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(values)
+		clear(override)
+		if got := string(result.Values) + " " + strings.Join(texts(result.Overridden), " "); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

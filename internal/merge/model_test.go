@@ -38,9 +38,11 @@ func decoded(text []byte) map[string]any {
 // modelOf merges an override that is valid; not ok where a list cannot be merged by key.
 func modelOf(values []byte, override merge.Override) (m *model, content map[string]any, ok bool) {
 	defer func() {
-		if recovered := recover(); recovered == errNotTold {
+		switch recovered := recover().(type) {
+		case nil:
+		case notTold:
 			ok = false
-		} else if recovered != nil {
+		default:
 			panic(recovered)
 		}
 	}()
@@ -126,13 +128,15 @@ func (m *model) leaves(given any, path []string) {
 	m.overridden = append(m.overridden, strings.Join(path, separator))
 }
 
-var errNotTold = fmt.Errorf("items are not told apart")
+// notTold is what ends a merge of items that are not told apart.
+type notTold struct{}
 
 func (m *model) list(under, over []any, rule merge.ListRule, path []string) []any {
+	if len(over) == 0 {
+		return under
+	}
 	if rule.Strategy == merge.Append {
-		if len(over) > 0 {
-			m.overridden = append(m.overridden, strings.Join(path, separator))
-		}
+		m.overridden = append(m.overridden, strings.Join(path, separator))
 		return append(slices.Clone(under), over...)
 	}
 	identify := func(item any) any {
@@ -141,13 +145,13 @@ func (m *model) list(under, over []any, rule merge.ListRule, path []string) []an
 		case string, json.Number, bool:
 			return identity
 		}
-		panic(errNotTold)
+		panic(notTold{})
 	}
 	for _, items := range [][]any{under, over} {
 		for i := range items {
 			for j := range i {
 				if identify(items[i]) == identify(items[j]) {
-					panic(errNotTold)
+					panic(notTold{})
 				}
 			}
 			identify(items[i])

@@ -136,7 +136,7 @@ func (r *rule) resolve(values value) error {
 		return nil
 	}
 	r.member = found
-	if err := found.value.readItems(); err != nil {
+	if err := readItems(&found.value); err != nil {
 		return err
 	}
 	if r.Strategy == Append {

@@ -39,7 +39,7 @@ func TestPathLeadsThroughKeys(t *testing.T) {
 		`a\\.b`:                            {`a\`, "b"},
 		`a\\\.b`:                           {`a\.b`},
 		`\.`:                               {"."},
-		`0.[1].*.日本. `:                     {"0", "[1]", "*", "日本", " "},
+		`0.[1].*.日本. a`:                    {"0", "[1]", "*", "日本", " a"},
 		strings.Repeat("a.", 99) + "a":     slices.Repeat([]string{"a"}, 100),
 	} {
 		parsed := path(t, text)

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -90,7 +91,7 @@ func readDocument(text []byte) (*document, error) {
 }
 
 // readItems reads the items of a list that was read before.
-func (v *value) readItems() error {
+func readItems(v *value) error {
 	if v.parts != nil {
 		return nil
 	}
@@ -158,7 +159,7 @@ func (r *reader) scalar() error {
 		}
 		r.at = min(r.at+1, len(r.text))
 	} else {
-		for r.at < len(r.text) && bytes.IndexByte([]byte(" \t\r\n,:\"[]{}"), r.text[r.at]) < 0 {
+		for r.at < len(r.text) && strings.IndexByte(" \t\r\n,:\"[]{}", r.text[r.at]) < 0 {
 			r.at++
 		}
 	}

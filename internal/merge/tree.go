@@ -93,8 +93,8 @@ func (p *parts) find(key string) *member {
 	return nil
 }
 
-// add puts a member with a new key behind the others, and returns it.
-func (p *parts) add(m member) *member {
+// add puts a member with a new key behind the others.
+func (p *parts) add(m member) {
 	p.members = append(p.members, m)
 	switch {
 	case p.index != nil:
@@ -105,7 +105,6 @@ func (p *parts) add(m member) *member {
 			p.index[m.key] = i
 		}
 	}
-	return &p.members[len(p.members)-1]
 }
 
 // inOrder are the indices of the members in the order of their keys.
