@@ -1,5 +1,6 @@
 // Command gitops-operator runs the operator in the cluster that its service
-// account, or KUBECONFIG, leads to. "gitops-operator check" reads a repository's tree.
+// account, or KUBECONFIG, leads to. "gitops-operator check"
+// reads a repository's tree, and "gitops-operator diff" compares one with a cluster.
 package main
 
 import (
@@ -36,6 +37,9 @@ func run(args []string) error {
 	}
 	if len(args) > 0 && args[0] == checkCommand {
 		return runCheck(args[1:], os.Stdout, os.Stderr)
+	}
+	if len(args) > 0 && args[0] == diffCommand {
+		return runDiff(ctrl.SetupSignalHandler(), args[1:], os.Stdout, os.Stderr)
 	}
 	flags := pflag.NewFlagSet("gitops-operator", pflag.ContinueOnError)
 	o := &options{}

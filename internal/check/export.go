@@ -14,22 +14,30 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
+	cozyv1 "github.com/cozystack/gitops-operator/api/cozystack/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/packages"
 )
 
-// Export is what a cluster has of Packages and PackageSources, by name.
+// Export is what a cluster has of Packages, PackageSources and PackageValues, by name.
 type Export struct {
 	Packages map[string]*packages.Package
 	Sources  map[string]*packages.PackageSource
+	Values   map[string]*cozyv1.PackageValues
 }
 
-// ReadExport reads what `kubectl get packages,packagesources -o yaml` has printed.
+// NewExport has nothing in it.
+func NewExport() *Export {
+	return &Export{Packages: map[string]*packages.Package{}, Sources: map[string]*packages.PackageSource{}, Values: map[string]*cozyv1.PackageValues{}}
+}
+
+// ReadExport reads what `kubectl get packages,packagesources,packagevalues -o yaml` has
+// printed; PackageValues may be left out.
 func ReadExport(path string) (*Export, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the export of Packages: %w", err)
 	}
-	export := &Export{Packages: map[string]*packages.Package{}, Sources: map[string]*packages.PackageSource{}}
+	export := NewExport()
 	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
 	for {
 		object := &unstructured.Unstructured{}
@@ -69,6 +77,10 @@ func (e *Export) add(object *unstructured.Unstructured) error {
 		source := &packages.PackageSource{}
 		e.Sources[object.GetName()] = source
 		return convert(object.Object, source)
+	case cozyv1.PackageValuesKind:
+		values := &cozyv1.PackageValues{}
+		e.Values[object.GetName()] = values
+		return convert(object.Object, values)
 	}
 	return nil
 }

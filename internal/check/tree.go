@@ -47,11 +47,7 @@ func (t *tree) build() ([]document, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory := securefs.MakeFsInMemory(disk)
-	if err := memory.WriteFile(file, manifest); err != nil {
-		return nil, err
-	}
-	built, err := kustomize.Build(memory, t.dir)
+	built, err := kustomize.Build(overlay{FileSystem: disk, path: filepath.Clean(file), content: manifest}, t.dir)
 	if err != nil {
 		return nil, err
 	}

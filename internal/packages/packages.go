@@ -154,3 +154,16 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }
+
+// SetValues puts values into a copy of a Package, for those who ask what would be.
+func (p *Package) SetValues(component string, values []byte) {
+	if p.Spec.Components == nil {
+		p.Spec.Components = map[string]PackageComponent{}
+	}
+	its := p.Spec.Components[component]
+	its.Values = nil
+	if len(values) > 0 {
+		its.Values = &apiextensionsv1.JSON{Raw: values}
+	}
+	p.Spec.Components[component] = its
+}
