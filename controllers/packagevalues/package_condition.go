@@ -25,7 +25,7 @@ func (r *Reconciler) tellPackage(ctx context.Context, pkg *packages.Package, val
 		return nil
 	}
 	conditions := slices.Clone(pkg.Status.Conditions)
-	changed := false
+	var changed bool
 	if values == nil {
 		changed = apimeta.RemoveStatusCondition(&conditions, cozyv1.ValuesOverriddenCondition)
 	} else {

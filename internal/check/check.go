@@ -34,6 +34,7 @@ func Run(options Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	defer tree.close()
 	documents, err := tree.build()
 	if err != nil {
 		return Report{Findings: sorted(tree.explain(err))}, nil
@@ -72,7 +73,11 @@ func openTree(dir, root string) (*tree, error) {
 	if inside, err := filepath.Rel(root, dir); err != nil || !filepath.IsLocal(inside) {
 		return nil, fmt.Errorf("%s is not below %s, the root of the repository", dir, root)
 	}
-	return &tree{root: root, dir: dir, files: map[string][]located{}}, nil
+	files, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read folder %s: %w", root, err)
+	}
+	return &tree{root: root, dir: dir, disk: files, read: map[string][]located{}}, nil
 }
 
 // absolute is a folder's path without symbolic links.

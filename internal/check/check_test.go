@@ -1,6 +1,7 @@
 package check
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -111,11 +112,12 @@ func write(t *testing.T, dir, name, content string) {
 func content(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
-	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+	files := os.DirFS(dir)
+	err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		file, err := os.ReadFile(path)
+		file, err := fs.ReadFile(files, path)
 		all.WriteString(path + "\n" + string(file))
 		return err
 	})

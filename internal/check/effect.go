@@ -40,6 +40,7 @@ func Effects(options Options) ([]Effect, Report, error) {
 	if err != nil {
 		return nil, report, err
 	}
+	defer tree.close()
 	documents, err := tree.build()
 	if err != nil {
 		return nil, report, err

@@ -74,7 +74,7 @@ func (t *tree) remotes(manifest []byte, file string, seen map[string]bool) []Fin
 func (t *tree) remotesIn(dir string, seen map[string]bool) []Finding {
 	for _, name := range kustomizationNames {
 		file := filepath.Join(dir, name)
-		if content, err := os.ReadFile(file); err == nil {
+		if content, err := t.content(t.relative(file)); err == nil {
 			return t.remotes(content, file, seen)
 		}
 	}

@@ -20,9 +20,16 @@ import (
 // tree is a repository's tree, and the part of it that is built.
 type tree struct {
 	root, dir string
-	// files are those that were read, by path, with what is in them.
-	files map[string][]located
+	// disk is the root, out of which no symbolic link leads.
+	disk *os.Root
+	// read are the files that were read, by path, with what is in them.
+	read map[string][]located
 }
+
+func (t *tree) close() { _ = t.disk.Close() }
+
+// content of a file, by its path from the root.
+func (t *tree) content(path string) ([]byte, error) { return t.disk.ReadFile(filepath.FromSlash(path)) }
 
 // document is an object that the tree comes to, and where it is from.
 type document struct {
@@ -67,11 +74,10 @@ func (t *tree) build() ([]document, error) {
 			return nil, fmt.Errorf("cannot find where %s is from: %w", made.CurId(), err)
 		}
 		if origin != nil {
-			path := filepath.Join(t.dir, cmp.Or(origin.Path, origin.ConfiguredIn))
+			one.path = t.relative(filepath.Join(t.dir, cmp.Or(origin.Path, origin.ConfiguredIn)))
 			// Kustomize may have given it another name or namespace.
 			written := made.OrgId()
-			one.path = t.relative(path)
-			one.place = t.find(path, located{apiVersion: written.ApiVersion(), kind: written.Kind, namespace: written.Namespace, name: written.Name})
+			one.place = t.find(one.path, located{apiVersion: written.ApiVersion(), kind: written.Kind, namespace: written.Namespace, name: written.Name})
 		}
 		documents = append(documents, one)
 	}
@@ -91,7 +97,7 @@ func withoutOrigin(object *unstructured.Unstructured) *unstructured.Unstructured
 
 // find finds an object in a file, as it is written there.
 func (t *tree) find(path string, written located) *located {
-	for _, in := range t.read(path) {
+	for _, in := range t.objects(path) {
 		if in.kind == written.kind && in.name == written.name && in.apiVersion == written.apiVersion && (in.namespace == written.namespace || written.namespace == "") {
 			return &in
 		}
@@ -99,16 +105,16 @@ func (t *tree) find(path string, written located) *located {
 	return nil
 }
 
-// read reads what is in a file; nothing where it is not YAML.
-func (t *tree) read(path string) []located {
-	if known, found := t.files[path]; found {
+// objects reads what is in a file; nothing where it is not YAML.
+func (t *tree) objects(path string) []located {
+	if known, found := t.read[path]; found {
 		return known
 	}
-	content, err := os.ReadFile(path)
+	content, err := t.content(path)
 	if err == nil {
-		t.files[path], _ = locate(content)
+		t.read[path], _ = locate(content)
 	}
-	return t.files[path]
+	return t.read[path]
 }
 
 func (t *tree) relative(path string) string {
@@ -135,20 +141,21 @@ func (t *tree) explain(failed error) []Finding {
 	}
 	var findings []Finding
 	seen := map[string]Finding{}
-	_ = filepath.WalkDir(t.dir, func(path string, entry fs.DirEntry, err error) error {
+	// What cannot be read is what kustomize says.
+	_ = fs.WalkDir(t.disk.FS(), t.relative(t.dir), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() && entry.Name() == ".git" {
 			return errors.Join(err, fs.SkipDir)
 		}
 		if entry.IsDir() || !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)) {
 			return nil
 		}
-		content, err := os.ReadFile(path)
+		content, err := t.content(path)
 		if err != nil {
-			return nil
+			return nil //nolint:nilerr // Kustomize says so.
 		}
 		documents, err := locate(content)
 		if err != nil {
-			finding := Finding{Path: t.relative(path), Level: Error, Rule: RuleBuild, Message: "this is no YAML: " + err.Error()}
+			finding := Finding{Path: path, Level: Error, Rule: RuleBuild, Message: "this is no YAML: " + err.Error()}
 			if match := inYAML.FindStringSubmatch(err.Error()); match != nil {
 				finding.Line, _ = strconv.Atoi(match[1])
 				finding.Message = "this is no YAML: " + match[2]
@@ -160,7 +167,7 @@ func (t *tree) explain(failed error) []Finding {
 			if in.kind == "" || in.name == "" || !strings.Contains(failed.Error(), "/"+in.name+".") && !strings.Contains(failed.Error(), in.name) {
 				continue
 			}
-			here := Finding{Path: t.relative(path), Line: in.node.Line, Level: Error, Rule: RuleDuplicate, Object: in.String()}
+			here := Finding{Path: path, Line: in.node.Line, Level: Error, Rule: RuleDuplicate, Object: in.String()}
 			first, twice := seen[in.id()]
 			if twice && strings.Contains(failed.Error(), "already registered id") {
 				here.Message = fmt.Sprintf("it is at %s:%d too: keep one of the two", first.Path, first.Line)
