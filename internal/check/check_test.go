@@ -36,6 +36,11 @@ func TestRootIsTheRepository(t *testing.T) {
 	if err != nil || len(report.Findings) != 1 || report.Findings[0].Path != "base/a.yaml" || report.Findings[0].Line != 2 {
 		t.Errorf("%+v: %v", report, err)
 	}
+	// What cannot be built is explained all the same.
+	write(t, repository, "wrong.yaml", "a: [\n")
+	if whole, err := Run(Options{Dir: repository}); err != nil || len(whole.Findings) != 1 || whole.Findings[0].Path != "wrong.yaml" {
+		t.Errorf("the whole repository: %+v: %v", whole, err)
+	}
 	narrow, err := Run(Options{Dir: filepath.Join(repository, "clusters", "acme"), Root: filepath.Join(repository, "clusters")})
 	if err != nil || len(narrow.Findings) != 1 || !strings.Contains(narrow.Findings[0].Message, "outside of the repository") {
 		t.Errorf("with a root below the base: %+v: %v", narrow, err)

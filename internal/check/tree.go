@@ -2,15 +2,9 @@ package check
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/fluxcd/pkg/kustomize"
 	securefs "github.com/fluxcd/pkg/kustomize/filesys"
@@ -122,63 +116,4 @@ func (t *tree) relative(path string) string {
 		return filepath.ToSlash(relative)
 	}
 	return path
-}
-
-// inYAML finds the line in an error of the YAML library.
-var inYAML = regexp.MustCompile(`yaml: line (\d+): (.*)`)
-
-// refusedError is a tree that is not built at all.
-type refusedError struct{ findings []Finding }
-
-func (refusedError) Error() string { return "it is made of what is elsewhere" }
-
-// explain says where a tree is wrong that cannot be built. Kustomize names neither the line
-// of a file that is no YAML, nor both places of an object that is there twice.
-func (t *tree) explain(failed error) []Finding {
-	var refused refusedError
-	if errors.As(failed, &refused) {
-		return refused.findings
-	}
-	var findings []Finding
-	seen := map[string]Finding{}
-	// What cannot be read is what kustomize says.
-	_ = fs.WalkDir(t.disk.FS(), t.relative(t.dir), func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() && entry.Name() == ".git" {
-			return errors.Join(err, fs.SkipDir)
-		}
-		if entry.IsDir() || !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)) {
-			return nil
-		}
-		content, err := t.content(path)
-		if err != nil {
-			return nil //nolint:nilerr // Kustomize says so.
-		}
-		documents, err := locate(content)
-		if err != nil {
-			finding := Finding{Path: path, Level: Error, Rule: RuleBuild, Message: "this is no YAML: " + err.Error()}
-			if match := inYAML.FindStringSubmatch(err.Error()); match != nil {
-				finding.Line, _ = strconv.Atoi(match[1])
-				finding.Message = "this is no YAML: " + match[2]
-			}
-			findings = append(findings, finding)
-			return nil
-		}
-		for _, in := range documents {
-			if in.kind == "" || in.name == "" || !strings.Contains(failed.Error(), "/"+in.name+".") && !strings.Contains(failed.Error(), in.name) {
-				continue
-			}
-			here := Finding{Path: path, Line: in.node.Line, Level: Error, Rule: RuleDuplicate, Object: in.String()}
-			first, twice := seen[in.id()]
-			if twice && strings.Contains(failed.Error(), "already registered id") {
-				here.Message = fmt.Sprintf("it is at %s:%d too: keep one of the two", first.Path, first.Line)
-				findings = append(findings, here)
-			}
-			seen[in.id()] = here
-		}
-		return nil
-	})
-	if len(findings) == 0 {
-		findings = append(findings, Finding{Path: t.relative(t.dir), Level: Error, Rule: RuleBuild, Message: "it cannot be built: " + strings.ReplaceAll(failed.Error(), t.root+string(filepath.Separator), "")})
-	}
-	return findings
 }
