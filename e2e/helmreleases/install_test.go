@@ -24,9 +24,7 @@ func TestReleaseIsInstalledAndSaysSo(t *testing.T) {
 	if !slices.Contains(release.GetFinalizers(), finalizer) {
 		t.Errorf("finalizers %v, want %s", release.GetFinalizers(), finalizer)
 	}
-	if got := history(release); got != "v1 deployed application@1.0.0;" {
-		t.Errorf("history %s", got)
-	}
+	awaitHistory(t, release, "v1 deployed application@1.0.0;")
 	if size := valuesOf(t, release)["size"]; size != "1Gi" {
 		t.Errorf("installed with size %v, want 1Gi", size)
 	}
@@ -48,9 +46,7 @@ func TestChartOfTheSourcesFolderIsInstalled(t *testing.T) {
 		"templates/map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own}\n",
 	})
 	awaitCondition(t, release, "Ready", "True", "InstallSucceeded")
-	if got := history(release); got != "v1 deployed own@2.3.4;" {
-		t.Errorf("history %s", got)
-	}
+	awaitHistory(t, release, "v1 deployed own@2.3.4;")
 }
 
 // writeChart replaces a folder in one step: the controller may read it at any time.

@@ -147,6 +147,19 @@ func history(object *unstructured.Unstructured) string {
 	return text
 }
 
+// awaitHistory waits for the releases that a status lists: Flux's patches write conditions
+// first, and the rest of the status after them.
+func awaitHistory(t *testing.T, release *unstructured.Unstructured, want string) {
+	t.Helper()
+	harness.Await(t, fmt.Sprintf("the history of %s to be %s", release.GetName(), want), func(ctx context.Context) (bool, string) {
+		if err := cluster.Client.Get(ctx, client.ObjectKeyFromObject(release), release); err != nil {
+			return false, err.Error()
+		}
+		got := history(release)
+		return got == want, got
+	})
+}
+
 // valuesOf are the values that the built-in chart was made with.
 func valuesOf(t *testing.T, release *unstructured.Unstructured) map[string]any {
 	t.Helper()

@@ -85,7 +85,5 @@ func TestChangeOfAWatchedSecretUpgrades(t *testing.T) {
 	if release.GetGeneration() != generation {
 		t.Error("the HelmRelease itself was changed")
 	}
-	if got := history(release); got != "v2 deployed application@1.0.0;v1 superseded application@1.0.0;" {
-		t.Errorf("history %s", got)
-	}
+	awaitHistory(t, release, "v2 deployed application@1.0.0;v1 superseded application@1.0.0;")
 }

@@ -26,6 +26,16 @@ func TestThreeHundredAreKeptAndThenDeleted(t *testing.T) {
 
 	start := time.Now()
 	emptied := push(t, namespace, repository, nil, filesOf("apps", 0, count)...)
+	// They are tried one after the other: what is awaited is that it goes on.
+	for tried := 50; tried <= count; tried += 50 {
+		harness.Await(t, fmt.Sprintf("%d deletions to be tried", tried), func(context.Context) (bool, string) {
+			seen := map[string]bool{}
+			for _, attempt := range attempts(t, namespace, start) {
+				seen[attempt.Name] = true
+			}
+			return len(seen) >= tried, fmt.Sprint(len(seen))
+		})
+	}
 	status := awaitSource(t, namespace, "apps", metav1.ConditionFalse, gitopsv1.ReasonPruneBlocked+": main@sha1:"+emptied+" would delete at least ")
 	t.Logf("blocked after %s", time.Since(start).Round(10*time.Millisecond))
 	if status.Prune == nil || status.Prune.Of != count || status.Prune.Applications < 100 || status.Prune.Applications >= count || len(status.Prune.Names) != 20 {
@@ -44,7 +54,6 @@ func TestThreeHundredAreKeptAndThenDeleted(t *testing.T) {
 	}
 	start = time.Now()
 	confirm(t, namespace, source, "main@sha1:"+emptied)
-	// They go one after the other: what is awaited is that it goes on.
 	for left := count - 50; left >= 0; left -= 50 {
 		harness.Await(t, fmt.Sprintf("at most %d applications", left), func(context.Context) (bool, string) {
 			found := len(applications(t, namespace))

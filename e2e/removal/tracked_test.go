@@ -57,7 +57,7 @@ func TestTooMuchToRememberIsToldOf(t *testing.T) {
 // awaitTracked waits until the condition names the application, or is not there.
 func awaitTracked(t *testing.T, tenant string, off bool) {
 	t.Helper()
-	harness.Await(t, fmt.Sprintf("removal to be off: %t", off), func(ctx context.Context) (bool, string) {
+	harness.Await(t, fmt.Sprintf("removal to be off: %t", off), func(context.Context) (bool, string) {
 		object := harness.Read(t, cluster.Client, tenant)
 		condition := apimeta.FindStatusCondition(object.Status.Conditions, gitopsv1.RemovalTrackedCondition)
 		if condition == nil {
