@@ -135,7 +135,7 @@ func withValues(release submitted, values []byte) []jsonpatch.Operation {
 	switch {
 	case err == nil && wantedErr == nil && submittedDigest == wanted:
 		return nil
-	case values == nil:
+	case len(values) == 0:
 		return []jsonpatch.Operation{{Operation: "remove", Path: path}}
 	}
 	// As text: a number that no float holds is the API server's to read.
