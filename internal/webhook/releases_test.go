@@ -46,7 +46,7 @@ func TestReleasePatch(t *testing.T) {
 			`{"metadata":{` + labelled + `},"spec":{"values":{}}}`},
 		{"the label is put to others", overridden(`{}`), `{"metadata":{"labels":{"a/b":"c"}},"spec":{"values":{}}}`, ``, false,
 			`{"metadata":{"labels":{"a/b":"c","gitops.cozystack.io/values-overridden":"true"}},"spec":{"values":{}}}`},
-		{"the label has another value", overridden(`{}`), `{"metadata":{"labels":{"gitops.cozystack.io/values-overridden":""}},"spec":{"values":{}}}`, ``, false,
+		{"the label has another value", overridden(`{}`), `{"metadata":{"labels":{"gitops.cozystack.io/values-overridden":"no"}},"spec":{"values":{}}}`, ``, false,
 			`{"metadata":{` + labelled + `},"spec":{"values":{}}}`},
 		{"the label goes", plain(`{}`), `{"metadata":{"labels":{"a/b":"c","gitops.cozystack.io/values-overridden":"no"}},"spec":{"values":{}}}`, ``, false,
 			`{"metadata":{"labels":{"a/b":"c"}},"spec":{"values":{}}}`},
