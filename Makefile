@@ -36,12 +36,13 @@ test-kind: ## Run the tests on a kind cluster.
 	@hack/test kind
 
 .PHONY: fuzz
-fuzz: ## Look for what runs as another tenant, and for what does not leave with git (FUZZTIME=).
+fuzz: ## Look for what runs as another tenant, does not leave with git, or is stored otherwise (FUZZTIME=).
 	go test -run '^$$' -fuzz FuzzNothingRunsAsAnother -fuzztime=$(FUZZTIME) ./internal/admission
 	go test -run '^$$' -fuzz FuzzStoredIsLastManifestAndOthersFieldsAndDefaults -fuzztime=$(FUZZTIME) ./internal/removal
 	go test -run '^$$' -fuzz FuzzAnnotation -fuzztime=$(FUZZTIME) ./internal/removal
 	go test -run '^$$' -fuzz FuzzAnySpec -fuzztime=$(FUZZTIME) ./internal/removal
 	go test -run '^$$' -fuzz FuzzMerge -fuzztime=$(FUZZTIME) ./internal/merge
+	go test -run '^$$' -fuzz FuzzDigest -fuzztime=$(FUZZTIME) ./internal/packages
 
 .PHONY: bench
 bench: ## Measure how long the admission webhook takes, at 200 requests a second.

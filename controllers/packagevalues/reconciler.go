@@ -64,7 +64,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		if values == nil {
 			return ctrl.Result{RequeueAfter: retryInterval}, nil
 		}
-		verdict := override.Verdict{Ready: "False", Reason: cozyv1.ReasonPlatformNotReady, Message: err.Error()}
+		verdict := override.Verdict{Ready: "False", Reason: cozyv1.ReasonPlatformNotReady, Message: err.Error(), Event: err.Error()}
 		return ctrl.Result{RequeueAfter: retryInterval}, r.report(ctx, values, verdict, nil)
 	}
 	seen, err := r.look(ctx, request.Name, values)

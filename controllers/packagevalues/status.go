@@ -83,7 +83,7 @@ func (r *Reconciler) recordEvent(before, values *cozyv1.PackageValues, verdict o
 	if verdict.Ready == metav1.ConditionFalse {
 		kind = corev1.EventTypeWarning
 	}
-	r.Events.Eventf(values, nil, kind, verdict.Reason, "Reconcile", "%s", cut(verdict.Message, maxEvent))
+	r.Events.Eventf(values, nil, kind, verdict.Reason, "Reconcile", "%s", cut(verdict.Event, maxEvent))
 }
 
 // maxEvent is the API's bound of an event's note, in bytes.

@@ -170,7 +170,6 @@ func attempts() []attempt {
 		remove("delete a Secret of a tenant", &corev1.Secret{ObjectMeta: named(tenant, "theirs.gitops")}),
 		patch("take a Secret of a tenant for its own", &corev1.Secret{ObjectMeta: named(tenant, "theirs.gitops")}, `{"metadata":{"labels":{"app.kubernetes.io/managed-by":"gitops-operator"}}}`),
 		may("read the values of every release", "", "list", "helm.toolkit.fluxcd.io", "helmreleases", "", ""),
-		may("change a release", tenant, "patch", "helm.toolkit.fluxcd.io", "helmreleases", "", "postgres-db"),
 		create("ask for the token of an account by a Secret", secret(tenant, "token.gitops", managed, `, annotations: {kubernetes.io/service-account.name: default}}, type: kubernetes.io/service-account-token`)),
 		create("make a Secret of another name", secret(tenant, "theft", managed, "}, type: Opaque")),
 		create("make a Secret called *.gitops", secret(tenant, "keys.gitops", managed, "}, type: Opaque")),
@@ -227,6 +226,7 @@ func attempts() []attempt {
 		}},
 	}
 	all = append(all, networkAttempts()...)
+	all = append(all, packageAttempts()...)
 	for _, namespace := range []string{"kube-system", "cozy-system", "default", "cozy-fluxcd", "cozy-gitops-tenants"} {
 		all = append(all, create("bind itself to its one role in "+namespace,
 			binding(namespace, "gitops-operator-for-"+namespace, "ClusterRole", tenantRole, "cozy-gitops", "gitops-operator")))

@@ -46,7 +46,7 @@ func TestPoliciesFailClosed(t *testing.T) {
 			t.Errorf("%s: %s: %s", policy.Name, warning.FieldRef, warning.Warning)
 		}
 	}
-	if found != 10 {
-		t.Errorf("%d policies of the operator found, want 10", found)
+	if found != 12 {
+		t.Errorf("%d policies of the operator found, want 12", found)
 	}
 }

@@ -51,6 +51,7 @@ func TestStolenToken(t *testing.T) {
 		harness.NewTenant(t, admin, namespace)
 	}
 	serveCilium(t, cluster)
+	layPackage(t, admin)
 	platform := &corev1.Namespace{ObjectMeta: named("", "cozy-system")}
 	if err := admin.Create(t.Context(), platform); err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
@@ -101,7 +102,7 @@ func TestStolenToken(t *testing.T) {
 
 	var lines []string
 	for _, a := range attempts() {
-		lines = append(lines, fmt.Sprintf("%-70s with policies: %-8s without: %s", a.name, on[a.name], off[a.name]))
+		lines = append(lines, fmt.Sprintf("%-84s with policies: %-8s without: %s", a.name, on[a.name], off[a.name]))
 	}
 	got := strings.Join(lines, "\n") + "\n"
 	if *update {
@@ -141,6 +142,8 @@ func awaitPolicies(t *testing.T, thief client.Client, want string) {
 		create("", `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {namespace: cozy-fluxcd, name: theft}, spec: {podSelector: {}}}`),
 		create("", ciliumPolicy("CiliumClusterwideNetworkPolicy", "", "theft", "nodeSelector: {}")),
 		create("", `{apiVersion: v1, kind: ServiceAccount, metadata: {namespace: cozy-gitops-tenants, name: theft}}`),
+		patch("", platformKind("HelmRelease", plain), `{"spec":{"suspend":true}}`),
+		patchStatus("", platformKind("Package", theirPackage), `{"status":{"conditions":null}}`),
 	}
 	if want == "open" {
 		probes = append(probes,

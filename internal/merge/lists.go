@@ -101,7 +101,7 @@ func (r *rule) identify(items value, whose string) ([]identity, error) {
 			return nil, fmt.Errorf("cannot merge the lists at %s by key: item [%d] of %s list %w", shown(r.Path.String()), i, whose, err)
 		}
 		if other, isSeen := seen[found]; isSeen {
-			// What they have is not told: it may be anything, a password too.
+			// What they have there is not said: any value may be a password.
 			return nil, fmt.Errorf("cannot merge the lists at %s by key: items [%d] and [%d] of %s list have the same %q: take one out, or replace the list",
 				shown(r.Path.String()), other, i, whose, shown(r.Key))
 		}

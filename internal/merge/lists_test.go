@@ -78,7 +78,7 @@ func TestItemsThatAKeyDoesNotTellApartAreRefused(t *testing.T) {
 		`[null]`:                                        `item [0] of %s list is null`,
 		`[[{"name":"A"}]]`:                              `item [0] of %s list is a list`,
 		`[{"name":"A"},{"name":"B"},{"name":"\u0041"}]`: `items [0] and [2] of %s list have the same "name": take one out, or replace the list`,
-		`[{"name":1e3},{"name":1e3}]`:                   `items [0] and [1] of %s list have the same "name"`,
+		`[{"name":1e3},{"name":1e3}]`:                   `items [0] and [1] of %s list have the same "name": take one out`,
 	} {
 		wrong, right := `{"a":{"env":`+items+`}}`, `{"a":{"env":[{"name":"Z"}]}}`
 		for whose, err := range map[string]error{

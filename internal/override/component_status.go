@@ -21,11 +21,14 @@ const (
 	// those of all together, in bytes: etcd takes 1.5 MiB.
 	maxValues    = 64 << 10
 	maxAllValues = 256 << 10
-	// maxPaths and maxListed bound what is listed.
-	maxPaths  = 100
-	maxListed = 50
-	// maxMessage bounds what is told of one release, in bytes.
-	maxMessage = 512
+	// maxPaths and maxListed bound what is listed of one component, and maxPath one path, in
+	// bytes; maxAllPaths bounds what is listed of all together.
+	maxPaths    = 100
+	maxListed   = 50
+	maxPath     = 1024
+	maxAllPaths = 256 << 10
+	// maxMessage bounds what is told of one component, in bytes.
+	maxMessage = 1024
 )
 
 // Seen is what is known of the cluster when a status is made.
@@ -43,7 +46,7 @@ type Seen struct {
 // There must be a Package, a PackageSource and a PackageValues.
 func (s Seen) Components() []cozyv1.ComponentStatus {
 	var all []cozyv1.ComponentStatus
-	left := maxAllValues
+	left, leftPaths := maxAllValues, maxAllPaths
 	for _, name := range slices.Sorted(maps.Keys(s.Values.Spec.Components)) {
 		status := s.component(name)
 		if status.Values != nil {
@@ -53,6 +56,7 @@ func (s Seen) Components() []cozyv1.ComponentStatus {
 				left -= size
 			}
 		}
+		bindPaths(&status, &leftPaths)
 		all = append(all, status)
 	}
 	return all
@@ -96,7 +100,7 @@ func (s Seen) released(status cozyv1.ComponentStatus, release *packages.Release)
 	case s.Values.Spec.Suspend:
 		return because(status, metav1.ConditionTrue, cozyv1.ReasonSuspended, "the override is suspended: release %s keeps what it has", key)
 	case isRefused:
-		return because(status, metav1.ConditionFalse, cozyv1.ReasonNotStored, "release %s does not take the values: %s", key, bounded(refused))
+		return because(status, metav1.ConditionFalse, cozyv1.ReasonNotStored, "release %s does not take the values: %s", key, refused)
 	case release.Digest != status.Digest || release.Labels[packages.OverriddenLabel] != packages.Overridden:
 		return because(status, metav1.ConditionUnknown, cozyv1.ReasonProgressing, "release %s is being written", key)
 	}
@@ -105,7 +109,7 @@ func (s Seen) released(status cozyv1.ComponentStatus, release *packages.Release)
 	case release.Spec.Suspend:
 		return because(status, metav1.ConditionUnknown, cozyv1.ReasonProgressing, "release %s has the values and is suspended: Helm applies them when it is resumed", key)
 	case state.Phase == helmrelease.Failed:
-		return because(status, metav1.ConditionFalse, cozyv1.ReasonReleaseFailed, "release %s failed: %s", key, bounded(state.Message))
+		return because(status, metav1.ConditionFalse, cozyv1.ReasonReleaseFailed, "release %s failed: %s", key, state.Message)
 	case release.Status.ObservedGeneration < release.Generation || state.Phase != helmrelease.Ready:
 		return because(status, metav1.ConditionUnknown, cozyv1.ReasonProgressing, "release %s has the values, and Helm has not applied them yet", key)
 	}
@@ -113,7 +117,7 @@ func (s Seen) released(status cozyv1.ComponentStatus, release *packages.Release)
 }
 
 func because(status cozyv1.ComponentStatus, ready metav1.ConditionStatus, reason, format string, args ...any) cozyv1.ComponentStatus {
-	status.Ready, status.Reason, status.Message = ready, reason, fmt.Sprintf(format, args...)
+	status.Ready, status.Reason, status.Message = ready, reason, bounded(fmt.Sprintf(format, args...))
 	return status
 }
 
@@ -129,29 +133,56 @@ func describe(status *cozyv1.ComponentStatus, result merge.Result) {
 	status.Shadowed = paths(result.Shadowed)
 	for _, replaced := range result.Replaced[:min(len(result.Replaced), maxListed)] {
 		status.ReplacedLists = append(status.ReplacedLists, cozyv1.ReplacedList{
-			Path: replaced.Path.String(), Before: int64(replaced.Before), After: int64(replaced.After),
+			Path: cut(replaced.Path.String(), maxPath), Before: int64(replaced.Before), After: int64(replaced.After),
 		})
 	}
 	for _, idle := range result.Idle[:min(len(result.Idle), maxListed)] {
-		status.WithoutEffect = append(status.WithoutEffect, fmt.Sprintf("%s %s: %s", idle.Part, idle.Path, idle.Why))
+		status.WithoutEffect = append(status.WithoutEffect, fmt.Sprintf("%s %s: %s", idle.Part, cut(idle.Path.String(), maxPath), idle.Why))
 	}
 }
 
 func paths(all []merge.Path) []string {
 	var texts []string
 	for _, path := range all[:min(len(all), maxPaths)] {
-		texts = append(texts, path.String())
+		texts = append(texts, cut(path.String(), maxPath))
 	}
 	return texts
 }
 
-func namesOf(components []packages.Component) string {
-	if len(components) == 0 {
-		return "none"
+// bindPaths leaves as much of the lists as there is room for. What is most worth knowing
+// comes first.
+func bindPaths(status *cozyv1.ComponentStatus, left *int) {
+	status.ReplacedLists = fitting(status.ReplacedLists, func(r cozyv1.ReplacedList) string { return r.Path }, left)
+	for _, texts := range []*[]string{&status.WithoutEffect, &status.Overridden, &status.Shadowed} {
+		*texts = fitting(*texts, func(text string) string { return text }, left)
 	}
+}
+
+// fitting are the first items for whose texts there is room.
+func fitting[T any](items []T, text func(T) string, left *int) []T {
+	for i, item := range items {
+		size := len(text(item))
+		if size > *left {
+			*left = 0
+			return items[:i:i]
+		}
+		*left -= size
+	}
+	return items
+}
+
+func namesOf(components []packages.Component) string {
 	var names []string
 	for _, component := range components {
 		names = append(names, component.Name)
+	}
+	return listed(names)
+}
+
+// listed are names in one line.
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "none"
 	}
 	slices.Sort(names)
 	if len(names) > maxListed {
@@ -162,9 +193,13 @@ func namesOf(components []packages.Component) string {
 
 // bounded makes one line of a message, and cuts it off.
 func bounded(message string) string {
-	message = strings.Join(strings.Fields(message), " ")
-	if len(message) <= maxMessage {
-		return message
+	return cut(strings.Join(strings.Fields(strings.ReplaceAll(message, "\n", "; ")), " "), maxMessage)
+}
+
+// cut cuts off what is longer than so many bytes.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
+	return strings.ToValidUTF8(text[:most-len("…")], "") + "…"
 }

@@ -3,6 +3,7 @@ package packages
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -56,7 +57,8 @@ func (r *Release) State() helmrelease.State {
 }
 
 // Strip is the transform of a cache of Releases: values may hold passwords, and so may
-// annotations (kubectl's last-applied-configuration). None of them stays but our own.
+// annotations (kubectl's last-applied-configuration). None of them stays but our own. What is
+// stripped already stays as it is.
 func Strip(object any) (any, error) {
 	if gone, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
 		stripped, err := Strip(gone.Obj)
@@ -67,13 +69,12 @@ func Strip(object any) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("cannot strip a %T: it is no Release", object)
 	}
-	var values []byte
+	digest := release.Digest
 	if release.Spec.Values != nil {
-		values = release.Spec.Values.Raw
-	}
-	digest, err := Digest(values)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the values of HelmRelease %s/%s: %w", release.Namespace, release.Name, err)
+		var err error
+		if digest, err = Digest(release.Spec.Values.Raw); err != nil {
+			return nil, fmt.Errorf("cannot read the values of HelmRelease %s/%s: %w", release.Namespace, release.Name, err)
+		}
 	}
 	var annotations map[string]string
 	if wanted, found := release.Annotations[WantedAnnotation]; found {
@@ -106,19 +107,26 @@ const (
 
 // Digest of values, the same for what the API server makes the same of when it stores them:
 // it orders keys, and keeps of a number what a 64-bit integer or float holds. No values at
-// all have an empty one.
+// all have an empty one. It returns an error, which says nothing of what is in them, for what
+// the API server would not store.
 func Digest(values []byte) (string, error) {
 	if len(values) == 0 {
 		return "", nil
 	}
-	var content any
-	if err := utiljson.Unmarshal(values, &content); err != nil {
-		return "", err
-	}
-	canonical, err := utiljson.Marshal(content)
-	if err != nil {
-		return "", err
+	canonical := values
+	// Twice, since -0.0 is stored as -0, which is read as 0.
+	for range 2 {
+		var content any
+		if err := utiljson.Unmarshal(canonical, &content); err != nil {
+			return "", errUnstorable
+		}
+		var err error
+		if canonical, err = utiljson.Marshal(content); err != nil {
+			return "", errUnstorable
+		}
 	}
 	sum := sha256.Sum256(canonical)
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
 }
+
+var errUnstorable = errors.New("the values are no JSON, or have a number that no 64-bit float holds")

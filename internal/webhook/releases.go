@@ -27,7 +27,11 @@ import (
 // Both are read from the API server: with what a cache still holds, a release that is written
 // because its Package has changed would get the values of before, and nobody would write it
 // again.
-type releases struct{ uncached client.Reader }
+type releases struct {
+	uncached client.Reader
+	// operator is the user that the operator is.
+	operator string
+}
 
 // submitted is what is read of a release that is written.
 type submitted struct {
@@ -46,17 +50,19 @@ func (s submitted) values() []byte {
 
 // Handle answers with a patch of no more than the values and the label.
 func (r *releases) Handle(ctx context.Context, request admission.Request) admission.Response {
-	var release, old submitted
+	var release submitted
 	if err := json.Unmarshal(request.Object.Raw, &release); err != nil {
 		return admission.Errored(http.StatusBadRequest, fmt.Errorf("cannot parse the HelmRelease: %w", err))
 	}
+	var old *submitted
 	if len(request.OldObject.Raw) > 0 {
-		if err := json.Unmarshal(request.OldObject.Raw, &old); err != nil {
+		old = &submitted{}
+		if err := json.Unmarshal(request.OldObject.Raw, old); err != nil {
 			return admission.Errored(http.StatusBadRequest, fmt.Errorf("cannot parse the stored HelmRelease: %w", err))
 		}
 	}
 	name := release.Metadata.Labels[packages.PackageLabel]
-	if name == "" {
+	if name == "" && old != nil {
 		// The platform's operator keeps its label; whoever takes it off does not take the
 		// override along.
 		name = old.Metadata.Labels[packages.PackageLabel]
@@ -72,21 +78,30 @@ func (r *releases) Handle(ctx context.Context, request admission.Request) admiss
 	if err != nil {
 		return admission.Denied(fmt.Sprintf("its values cannot be made: %s: mend or delete PackageValues %s", err, name))
 	}
-	var patch []jsonpatch.Operation
+	return admission.Patched("", patchFor(answer, release, old, request.UserInfo.Username == r.operator)...)
+}
+
+// patchFor makes the answer of a release that is written; old is what is stored, nil for a new
+// one.
+func patchFor(answer override.Answer, release submitted, old *submitted, byOperator bool) []jsonpatch.Operation {
 	switch answer.Stance {
-	case override.Unknown:
-		return admission.Allowed("")
 	case override.Plain:
-		patch = append(withValues(release, answer.Values), withoutLabel(release)...)
+		return append(withValues(release, answer.Values), withoutLabel(release)...)
 	case override.Overridden:
-		patch = append(withValues(release, answer.Values), withLabel(release)...)
+		return append(withValues(release, answer.Values), withLabel(release)...)
 	case override.Frozen:
-		if len(request.OldObject.Raw) == 0 {
-			return admission.Allowed("")
+		if old == nil {
+			return nil
 		}
-		patch = append(withValues(release, old.values()), withLabel(release)...)
+		return append(withValues(release, old.values()), withLabel(release)...)
+	case override.Unknown:
+		// No policy can hold the operator to the values that it finds: a thief of its token
+		// could write others into a release whose Package is gone.
+		if byOperator && old != nil {
+			return withValues(release, old.values())
+		}
 	}
-	return admission.Patched("", patch...)
+	return nil
 }
 
 // snapshot reads what the answer is made of; what does not exist is nil.
@@ -116,11 +131,11 @@ func (r *releases) snapshot(ctx context.Context, name string) (override.Snapshot
 func withValues(release submitted, values []byte) []jsonpatch.Operation {
 	const path = "/spec/values"
 	submittedDigest, err := packages.Digest(release.values())
-	wanted, _ := packages.Digest(values)
+	wanted, wantedErr := packages.Digest(values)
 	switch {
-	case err == nil && submittedDigest == wanted:
+	case err == nil && wantedErr == nil && submittedDigest == wanted:
 		return nil
-	case values == nil:
+	case len(values) == 0:
 		return []jsonpatch.Operation{{Operation: "remove", Path: path}}
 	}
 	// As text: a number that no float holds is the API server's to read.

@@ -141,7 +141,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	server.Register(AppliedPath, &webhook.Admission{Handler: &applied{kinds: &applicationKinds{cached: mgr.GetCache(), uncached: mgr.GetAPIReader()}}})
 	server.Register(ApplicationsPath, &webhook.Admission{Handler: &applications{facts: tenants}})
 	server.Register(SourcesPath, &webhook.Admission{Handler: newSources(tenants, options.operator())})
-	server.Register(ReleasesPath, &webhook.Admission{Handler: &releases{uncached: mgr.GetAPIReader()}})
+	server.Register(ReleasesPath, &webhook.Admission{Handler: &releases{uncached: mgr.GetAPIReader(), operator: options.operator()}})
 	server.Register(PackageValuesPath, &webhook.Admission{Handler: packageValues{}})
 	if err := mgr.Add(server); err != nil {
 		return fmt.Errorf("cannot add the webhook server: %w", err)
