@@ -166,27 +166,9 @@ func wantComponent(t *testing.T, name, component, want string) {
 
 // answered is what the pure function makes of what is stored now.
 func answered(ctx context.Context, name, component string) (override.Answer, error) {
-	snapshot := override.Snapshot{Package: &packages.Package{}, Source: &packages.PackageSource{}, Values: &cozyv1.PackageValues{}}
-	for kind, into := range map[string]any{"Package": snapshot.Package, "PackageSource": snapshot.Source, "PackageValues": snapshot.Values} {
-		stored := &unstructured.Unstructured{}
-		stored.SetGroupVersionKind(packages.GroupVersion.WithKind(kind))
-		err := cluster.Client.Get(ctx, client.ObjectKey{Name: name}, stored)
-		if client.IgnoreNotFound(err) != nil {
-			return override.Answer{}, err
-		}
-		if err != nil {
-			if kind == "PackageValues" {
-				snapshot.Values = nil
-			}
-			continue
-		}
-		content, err := stored.MarshalJSON()
-		if err != nil {
-			return override.Answer{}, err
-		}
-		if err := json.Unmarshal(content, into); err != nil {
-			return override.Answer{}, err
-		}
+	snapshot, err := override.Read(ctx, cluster.Client, name)
+	if err != nil {
+		return override.Answer{}, err
 	}
 	return snapshot.ForRelease(client.ObjectKeyFromObject(componentOf(name, component)))
 }

@@ -88,4 +88,3 @@ func TestSpecOfAReleaseStaysThePlatformOperators(t *testing.T) {
 		t.Errorf("updates %+v after %+v, want none that changed anything", now, counted)
 	}
 }
-

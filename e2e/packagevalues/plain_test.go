@@ -18,7 +18,7 @@ import (
 var plainValues = map[string]string{
 	"absent":  "",
 	"empty":   "{}",
-	"hollow":  "{map: {}, list: [], null: null, text: '', nested: {map: {}, list: [{}, [], null]}}",
+	"hollow":  "{map: {}, list: [], 'null': null, text: '', nested: {map: {}, list: [{}, [], null]}}",
 	"numbers": `{big: 9007199254740993, float: 1.50, exponent: 1e3, small: 1e-7, zero: -0.0, text: "1"}`,
 	"text":    `{escapes: "<&>\u2028", "dotted.key": "x", "back\\slash": "y"}`,
 }
