@@ -38,6 +38,8 @@ type Reconciler struct {
 	Client client.Client
 	// Releases writes HelmReleases and Packages.
 	Releases client.Client
+	// Live reads past all caches.
+	Live client.Reader
 	// Events records events for admins.
 	Events events.EventRecorder
 	Config Config
@@ -71,18 +73,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if err := r.write(ctx, &seen); err != nil {
+	if err := r.write(ctx, request.Name, &seen); err != nil {
 		return ctrl.Result{}, err
 	}
 	if err := r.tellPackage(ctx, seen.Package, values); err != nil {
 		return ctrl.Result{}, err
 	}
-	if values == nil {
-		return ctrl.Result{}, nil
-	}
-	result := ctrl.Result{RequeueAfter: r.Config.ResyncInterval}
+	var result ctrl.Result
 	if len(seen.Refused) > 0 {
 		result.RequeueAfter = retryInterval
+	}
+	if values == nil {
+		return result, nil
+	}
+	if result.RequeueAfter == 0 {
+		result.RequeueAfter = r.Config.ResyncInterval
 	}
 	verdict, ok := seen.Missing(request.Name)
 	var components []cozyv1.ComponentStatus
@@ -123,7 +128,7 @@ func (r *Reconciler) look(ctx context.Context, name string, values *cozyv1.Packa
 
 // write has the webhook asked about every release whose values or label are not as they should
 // be, and notes which do not take them. Errors are those that say nothing about a release.
-func (r *Reconciler) write(ctx context.Context, seen *override.Seen) error {
+func (r *Reconciler) write(ctx context.Context, name string, seen *override.Seen) error {
 	for _, write := range seen.Plan(seen.Releases, r.Config.OperatorNamespace) {
 		written, err := r.touch(ctx, write)
 		switch {
@@ -132,7 +137,7 @@ func (r *Reconciler) write(ctx context.Context, seen *override.Seen) error {
 			return fmt.Errorf("cannot write HelmRelease %s: %w", write.Release, err)
 		case err != nil:
 			seen.Refused[write.Release] = err.Error()
-		case written.Digest != write.Digest:
+		case written.Digest != write.Digest && !r.isBehind(ctx, name, written):
 			seen.Refused[write.Release] = "the webhook releases.gitops.cozystack.io was not asked; compare the MutatingWebhookConfiguration gitops-operator with config/webhook"
 		default:
 			for i := range seen.Releases {
@@ -143,6 +148,21 @@ func (r *Reconciler) write(ctx context.Context, seen *override.Seen) error {
 		}
 	}
 	return nil
+}
+
+// isBehind says whether a release that was written has the values that it is to have now: the
+// webhook has seen what the caches have not yet, and tell of soon.
+func (r *Reconciler) isBehind(ctx context.Context, name string, written *packages.Release) bool {
+	now, err := override.Read(ctx, r.Live, name)
+	if err != nil {
+		return false
+	}
+	answer, err := now.ForRelease(client.ObjectKeyFromObject(written))
+	if err != nil || answer.Stance == override.Frozen || answer.Stance == override.Unknown {
+		return err == nil
+	}
+	digest, err := packages.Digest(answer.Values)
+	return err == nil && digest == written.Digest
 }
 
 // touch changes the label and the annotation of a release.

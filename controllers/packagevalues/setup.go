@@ -33,7 +33,7 @@ func SetupWithManager(mgr ctrl.Manager, config Config) error {
 	if err := mgr.Add(left); err != nil {
 		return fmt.Errorf("cannot add the search for what is left overridden: %w", err)
 	}
-	r := &Reconciler{Client: mgr.GetClient(), Releases: releases, Events: mgr.GetEventRecorder(fieldManager), Config: config, platform: platform}
+	r := &Reconciler{Client: mgr.GetClient(), Releases: releases, Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder(fieldManager), Config: config, platform: platform}
 	platform.controller, err = ctrl.NewControllerManagedBy(mgr).
 		For(&cozyv1.PackageValues{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{}))).
 		WatchesRawSource(source.Channel(left.found, &handler.EnqueueRequestForObject{})).

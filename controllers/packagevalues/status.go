@@ -39,7 +39,7 @@ func (r *Reconciler) report(ctx context.Context, values *cozyv1.PackageValues, v
 	for _, component := range components {
 		values.Status.Overridden += component.OverriddenCount
 	}
-	if equality.Semantic.DeepEqual(before.Status, values.Status) {
+	if sameStatus(&before.Status, &values.Status) {
 		return nil
 	}
 	// Not by a merge patch: the values in the status may hold nulls, which one would drop.
@@ -51,6 +51,22 @@ func (r *Reconciler) report(ctx context.Context, values *cozyv1.PackageValues, v
 	}
 	r.recordEvent(before, values, verdict)
 	return nil
+}
+
+// sameStatus says whether nothing is to be written. Values are the same if their digests are:
+// the API server keeps neither the order of their keys nor the text of their numbers.
+func sameStatus(before, after *cozyv1.PackageValuesStatus) bool {
+	before, after = before.DeepCopy(), after.DeepCopy()
+	for i := range before.Components {
+		if i >= len(after.Components) {
+			return false
+		}
+		was, is := &before.Components[i], &after.Components[i]
+		if (was.Values == nil) == (is.Values == nil) && was.Digest == is.Digest {
+			was.Values, is.Values = nil, nil
+		}
+	}
+	return equality.Semantic.DeepEqual(before, after)
 }
 
 // setConditions writes Ready, and Reconciling and Stalled where they hold, as kstatus reads

@@ -3,6 +3,7 @@ package packagevalues_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -14,10 +15,15 @@ import (
 	"github.com/cozystack/gitops-operator/e2e/harness"
 )
 
-// root leads from this package to the repository.
-const root = "../.."
+const (
+	// root leads from this package to the repository.
+	root = "../.."
+	// parallel bounds how many tests run at once.
+	parallel = "4"
+)
 
-// What all tests of the package share.
+// What all tests of the package share. The operator is another one after each of the tests
+// that stop it: none of these is parallel, and those that are run after them.
 var (
 	cluster  *embedded.Cluster
 	git      *gitserver.Server
@@ -25,6 +31,11 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", parallel); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	logger.SetLogger(logger.NewLogger(logger.Options{LogEncoding: "console", LogLevel: "error"}))
 	os.Exit(run(m))
 }
@@ -49,6 +60,37 @@ func run(m *testing.M) (code int) {
 		operator, err = harness.Start(ctx, c, harness.Config(), nil)
 		return err
 	})
+}
+
+// stopOperator ends the operator, so that nobody answers for its webhooks. The next one
+// starts at the test's end, if the test has started none.
+func stopOperator(t *testing.T) {
+	t.Helper()
+	if err := operator.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	stopped := operator
+	t.Cleanup(func() {
+		if operator == stopped {
+			restart(context.Background(), t)
+		}
+	})
+}
+
+// startOperator starts an operator after stopOperator.
+func startOperator(t *testing.T) {
+	t.Helper()
+	restart(t.Context(), t)
+	operator.AwaitReady(t)
+}
+
+func restart(ctx context.Context, t *testing.T) {
+	t.Helper()
+	started, err := harness.Start(ctx, cluster, harness.Config(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator = started
 }
 
 func stop() error {

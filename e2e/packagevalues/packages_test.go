@@ -153,8 +153,8 @@ func awaitStored(t *testing.T, name, want string) {
 	})
 }
 
-// override writes a PackageValues whose component web is YAML.
-func override(t *testing.T, name, web string) {
+// overrideWeb writes a PackageValues whose component web is YAML.
+func overrideWeb(t *testing.T, name, web string) {
 	t.Helper()
 	values := object(t, "PackageValues", name, "spec: {components: {web: "+web+"}}")
 	stored := object(t, "PackageValues", name, "{}")
@@ -178,13 +178,18 @@ func remove(t *testing.T, o client.Object) {
 // patch merges YAML into an object.
 func patch(t *testing.T, o client.Object, content string) {
 	t.Helper()
+	if err := cluster.Client.Patch(t.Context(), o, mergePatch(t, content)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mergePatch(t *testing.T, content string) client.Patch {
+	t.Helper()
 	merge, err := yaml.YAMLToJSON([]byte(content))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cluster.Client.Patch(t.Context(), o, client.RawPatch(types.MergePatchType, merge)); err != nil {
-		t.Fatal(err)
-	}
+	return client.RawPatch(types.MergePatchType, merge)
 }
 
 // awaitState waits for the Ready condition of a PackageValues: a part of its reason or message.

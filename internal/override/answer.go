@@ -51,7 +51,8 @@ func (s Snapshot) ForRelease(release types.NamespacedName) (Answer, error) {
 		return Answer{}, nil
 	}
 	values := packages.ValuesOf(s.Package, component.Name)
-	if s.Values == nil {
+	// One that is deleted is so at once, whoever's finalizer still holds it.
+	if s.Values == nil || !s.Values.DeletionTimestamp.IsZero() {
 		return Answer{Stance: Plain, Values: values}, nil
 	}
 	_, overrides := s.Values.Spec.Components[component.Name]

@@ -1,5 +1,5 @@
-// Package override decides what a PackageValues makes of the HelmReleases of its Package. It
-// is pure: the webhook, the reconciler and the offline check ask it the same.
+// Package override decides what a PackageValues makes of the HelmReleases of its Package. But
+// for Read it is pure: the webhook, the reconciler and the offline check ask it the same.
 package override
 
 import (

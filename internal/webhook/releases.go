@@ -5,17 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"gomodules.xyz/jsonpatch/v2"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	cozyv1 "github.com/cozystack/gitops-operator/api/cozystack/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/override"
 	"github.com/cozystack/gitops-operator/internal/packages"
 )
@@ -61,24 +60,14 @@ func (r *releases) Handle(ctx context.Context, request admission.Request) admiss
 			return admission.Errored(http.StatusBadRequest, fmt.Errorf("cannot parse the stored HelmRelease: %w", err))
 		}
 	}
-	name := release.Metadata.Labels[packages.PackageLabel]
-	if name == "" && old != nil {
-		// The platform's operator keeps its label; whoever takes it off does not take the
-		// override along.
-		name = old.Metadata.Labels[packages.PackageLabel]
-	}
-	if name == "" {
-		return admission.Allowed("")
-	}
-	snapshot, err := r.snapshot(ctx, name)
+	answer, name, err := r.answer(ctx, request, packagesOf(release, old))
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
-	answer, err := snapshot.ForRelease(types.NamespacedName{Namespace: request.Namespace, Name: request.Name})
-	if err != nil {
-		return admission.Denied(fmt.Sprintf("its values cannot be made: %s: mend or delete PackageValues %s", err, name))
+	if answer.problem != nil {
+		return admission.Denied(fmt.Sprintf("its values cannot be made: %s: mend or delete PackageValues %s", answer.problem, name))
 	}
-	return admission.Patched("", patchFor(answer, release, old, request.UserInfo.Username == r.operator)...)
+	return admission.Patched("", patchFor(answer.Answer, release, old, request.UserInfo.Username == r.operator)...)
 }
 
 // patchFor makes the answer of a release that is written; old is what is stored, nil for a new
@@ -104,27 +93,50 @@ func patchFor(answer override.Answer, release submitted, old *submitted, byOpera
 	return nil
 }
 
-// snapshot reads what the answer is made of; what does not exist is nil.
-func (r *releases) snapshot(ctx context.Context, name string) (override.Snapshot, error) {
-	pkg, source, values := &packages.Package{}, &packages.PackageSource{}, &cozyv1.PackageValues{}
-	for _, object := range []client.Object{pkg, source, values} {
-		err := r.uncached.Get(ctx, client.ObjectKey{Name: name}, object)
-		switch {
-		case err == nil:
-		case apierrors.IsNotFound(err):
-			switch object.(type) {
-			case *packages.Package:
-				pkg = nil
-			case *packages.PackageSource:
-				source = nil
-			default:
-				values = nil
-			}
-		default:
-			return override.Snapshot{}, fmt.Errorf("cannot read %T %s: %w", object, name, err)
+// answered is what becomes of a release, or why that cannot be said.
+type answered struct {
+	override.Answer
+	problem error
+}
+
+// answer asks one Package after the other, until one knows the release.
+func (r *releases) answer(ctx context.Context, request admission.Request, names []string) (answer answered, name string, err error) {
+	for _, name = range names {
+		snapshot, err := override.Read(ctx, r.uncached, name)
+		if err != nil {
+			return answered{}, name, err
+		}
+		answer.Answer, answer.problem = snapshot.ForRelease(types.NamespacedName{Namespace: request.Namespace, Name: request.Name})
+		if answer.problem != nil || answer.Stance != override.Unknown {
+			return answer, name, nil
 		}
 	}
-	return override.Snapshot{Package: pkg, Source: source, Values: values}, nil
+	return answered{}, "", nil
+}
+
+// packagesOf are the names of the Packages that a release may be of: as its owner or its label
+// says, or said before. Whoever takes the platform's label off, or writes another one, does not
+// take the override along until the platform's operator puts it back.
+func packagesOf(release submitted, old *submitted) []string {
+	sides := []submitted{release}
+	if old != nil {
+		sides = append(sides, *old)
+	}
+	var names []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, written := range sides {
+		for _, owner := range written.Metadata.OwnerReferences {
+			if owner.Kind == "Package" && strings.HasPrefix(owner.APIVersion, packages.GroupVersion.Group+"/") {
+				add(owner.Name)
+			}
+		}
+		add(written.Metadata.Labels[packages.PackageLabel])
+	}
+	return names
 }
 
 // withValues makes a release have these values; nil for none.
