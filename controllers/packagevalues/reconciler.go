@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -45,6 +46,8 @@ type Reconciler struct {
 	Config Config
 
 	platform *platformWatch
+	// told holds, by UID, the state of each PackageValues that an Event has told of last.
+	told sync.Map
 }
 
 // retryInterval is after how long the platform is looked at again where it is not there, and

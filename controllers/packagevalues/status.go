@@ -43,7 +43,18 @@ func (r *Reconciler) report(ctx context.Context, values *cozyv1.PackageValues, v
 		return nil
 	}
 	// Not by a merge patch: the values in the status may hold nulls, which one would drop.
-	if err := r.Client.Status().Update(ctx, values, client.FieldOwner(fieldManager)); err != nil {
+	err := r.Client.Status().Update(ctx, values, client.FieldOwner(fieldManager))
+	if isTooLarge(err) {
+		// Beside a spec that nearly fills an object there is no room for them.
+		for i := range values.Status.Components {
+			values.Status.Components[i] = lean(values.Status.Components[i])
+		}
+		if sameStatus(&before.Status, &values.Status) {
+			return nil
+		}
+		err = r.Client.Status().Update(ctx, values, client.FieldOwner(fieldManager))
+	}
+	if err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -51,6 +62,20 @@ func (r *Reconciler) report(ctx context.Context, values *cozyv1.PackageValues, v
 	}
 	r.recordEvent(before, values, verdict)
 	return nil
+}
+
+// isTooLarge says whether an object does not fit into a request, or into etcd, which says it in
+// words only.
+func isTooLarge(err error) bool {
+	return err != nil && (apierrors.IsRequestEntityTooLargeError(err) || strings.Contains(err.Error(), "request is too large"))
+}
+
+// lean is a status without values and lists.
+func lean(status cozyv1.ComponentStatus) cozyv1.ComponentStatus {
+	return cozyv1.ComponentStatus{
+		Name: status.Name, Ready: status.Ready, Reason: status.Reason, Message: status.Message,
+		Release: status.Release, Digest: status.Digest, OverriddenCount: status.OverriddenCount,
+	}
 }
 
 // sameStatus says whether nothing is to be written. Values are the same if their digests are:
@@ -89,10 +114,19 @@ func setConditions(values *cozyv1.PackageValues, verdict override.Verdict) {
 	}
 }
 
-// recordEvent tells of another state; being on the way is none.
+// recordEvent tells of another state than was told of last; being on the way is none, and what
+// comes to the same state by it is not told of again.
 func (r *Reconciler) recordEvent(before, values *cozyv1.PackageValues, verdict override.Verdict) {
+	if verdict.Ready == metav1.ConditionUnknown {
+		return
+	}
+	state := fmt.Sprintf("%s %s %d", verdict.Ready, verdict.Reason, values.Generation)
+	last, known := r.told.Swap(values.UID, state)
+	if known && last == state {
+		return
+	}
 	was := apimeta.FindStatusCondition(before.Status.Conditions, meta.ReadyCondition)
-	if verdict.Ready == metav1.ConditionUnknown || was != nil && was.Status == verdict.Ready && was.Reason == verdict.Reason && was.ObservedGeneration == values.Generation {
+	if !known && was != nil && was.Status == verdict.Ready && was.Reason == verdict.Reason && was.ObservedGeneration == values.Generation {
 		return
 	}
 	kind := corev1.EventTypeNormal

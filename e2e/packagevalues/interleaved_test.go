@@ -43,7 +43,7 @@ func TestUpdatesInAnyOrderEndInTheSame(t *testing.T) {
 	for round := range interleavedRounds {
 		var group sync.WaitGroup
 		for i, write := range interleavedWriters(name) {
-			random := rand.New(rand.NewPCG(seed, uint64(round*100+i))) //nolint:gosec // G404: nothing secret is drawn.
+			random := rand.New(rand.NewPCG(seed, uint64(round*100+i)))
 			group.Go(func() {
 				for range interleavedUpdates / interleavedRounds / len(interleavedWriters(name)) {
 					changes.Add(1)

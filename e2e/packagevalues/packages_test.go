@@ -126,33 +126,6 @@ func awaitRendered(t *testing.T, name, want string) {
 	})
 }
 
-// storedValues are those of the release now, as JSON; empty where it has none.
-func storedValues(ctx context.Context, name string) (string, error) {
-	release := releaseOf(name)
-	if err := cluster.Client.Get(ctx, client.ObjectKeyFromObject(release), release); err != nil {
-		return "", err
-	}
-	values, found, err := unstructured.NestedFieldNoCopy(release.Object, "spec", "values")
-	if err != nil || !found {
-		return "", err
-	}
-	encoded, err := json.Marshal(values)
-	return string(encoded), err
-}
-
-// awaitStored waits until the release has these values, which are JSON or YAML.
-func awaitStored(t *testing.T, name, want string) {
-	t.Helper()
-	wanted := ""
-	if want != "" {
-		wanted = text(t, fromYAML(t, want))
-	}
-	harness.Await(t, "the release to have "+want, func(ctx context.Context) (bool, string) {
-		got, err := storedValues(ctx, name)
-		return err == nil && got == wanted, fmt.Sprint(got, err)
-	})
-}
-
 // overrideWeb writes a PackageValues whose component web is YAML.
 func overrideWeb(t *testing.T, name, web string) {
 	t.Helper()

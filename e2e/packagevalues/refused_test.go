@@ -45,7 +45,7 @@ func TestWrongManifestsAreRefused(t *testing.T) {
 		"a rule without a path":         {web("{listMerge: [{strategy: Append}]}"), "spec.components.web.listMerge[0].path: Required value"},
 		"items without the key":         {web("{values: {a: [{value: x}]}, listMerge: [{path: a, strategy: MergeByKey, key: name}]}"), "name"},
 		"items that are no maps":        {web("{values: {a: [x]}, listMerge: [{path: a, strategy: MergeByKey, key: name}]}"), "a"},
-		"items with the same key":       {web("{values: {a: [{name: x}, {name: x}]}, listMerge: [{path: a, strategy: MergeByKey, key: name}]}"), "x"},
+		"items with the same key":       {web("{values: {a: [{name: x}, {name: x}]}, listMerge: [{path: a, strategy: MergeByKey, key: name}]}"), `items [0] and [1] of the override's list have the same "name"`},
 		"a suspension that is no truth": {"{suspend: 'yes', components: {web: {}}}", "must be of type boolean"},
 	} {
 		values := object(t, "PackageValues", "refused", "spec: "+c.spec)

@@ -54,7 +54,7 @@ func TestPackageThatComesLater(t *testing.T) {
 	}
 	// Its variant is gone, and with it all that is known.
 	patch(t, object(t, "Package", name, "{}"), "spec: {variant: other}")
-	awaitState(t, name, metav1.ConditionFalse, "web")
+	awaitState(t, name, metav1.ConditionFalse, "does not have the variant of the Package")
 	patch(t, object(t, "Package", name, "{}"), "spec: {variant: default}")
 	awaitState(t, name, metav1.ConditionTrue, "Succeeded")
 }

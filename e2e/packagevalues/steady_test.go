@@ -52,12 +52,17 @@ func wantQuiet(t *testing.T, name string, components ...string) {
 		return seen
 	}
 	// What is on its way comes to its end.
-	before := ""
-	harness.Await(t, "nothing of "+name+" to be written while it is looked at three times", func(context.Context) (bool, string) {
+	before, still := "", 0
+	harness.Await(t, "nothing of "+name+" to be written while it is looked at again and again", func(context.Context) (bool, string) {
 		last := versions()
 		poke(t, name, components[0], 3)
-		before = versions()
-		return before == last, last + "; " + before
+		if before = versions(); before == last {
+			still++
+		} else {
+			// Helm is not done, or tries again.
+			still = 0
+		}
+		return still == 3, last + "; " + before
 	})
 	began := time.Now()
 	changed := map[string]counts.Write{}

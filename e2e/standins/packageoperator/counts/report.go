@@ -1,4 +1,4 @@
-// Package counts counts what the package operator does: how often it reconciles a
+// Package counts tells what the package operator does: how often it reconciles a
 // Package, and what becomes of its writes.
 package counts
 
