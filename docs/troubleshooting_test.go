@@ -16,10 +16,8 @@ import (
 // with the headings of the troubleshooting page, both ways.
 func TestEveryReasonHasAnEntry(t *testing.T) {
 	page := read(t, "troubleshooting.md")
-	reasons := reasons(t)
-	if len(reasons) == 0 {
-		t.Fatal("no reason is found in reasons.go")
-	}
+	ofPackageValues := reasons(t, "../api/cozystack/v1alpha1/reasons.go")
+	reasons := append(reasons(t, "../api/gitops/v1alpha1/reasons.go"), ofPackageValues...)
 	for _, reason := range reasons {
 		_, entry, found := strings.Cut(page, "\n### "+reason+"\n")
 		if !found {
@@ -31,6 +29,14 @@ func TestEveryReasonHasAnEntry(t *testing.T) {
 			t.Errorf("the entry of %s says nothing", reason)
 		}
 	}
+	// A reason that other kinds have too is told of there, and has its entry elsewhere.
+	_, section, _ := strings.Cut(page, "\n## Reasons of a PackageValues\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, reason := range ofPackageValues {
+		if !strings.Contains(section, "\n### "+reason+"\n") && !strings.Contains(section, "["+reason+"](#"+strings.ToLower(reason)+") ") {
+			t.Errorf("the reasons of a PackageValues do not tell of %s", reason)
+		}
+	}
 	for line := range strings.Lines(page) {
 		heading, isReason := strings.CutPrefix(strings.TrimSpace(line), "### ")
 		if isReason && !slices.Contains(reasons, heading) {
@@ -39,10 +45,10 @@ func TestEveryReasonHasAnEntry(t *testing.T) {
 	}
 }
 
-// reasons reads the constants called Reason… of the API.
-func reasons(t *testing.T) []string {
+// reasons reads the constants called Reason… of a file.
+func reasons(t *testing.T, path string) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../api/gitops/v1alpha1/reasons.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,6 +70,9 @@ func reasons(t *testing.T) []string {
 		found = append(found, value)
 		return true
 	})
+	if len(found) == 0 {
+		t.Fatalf("no reason is found in %s", path)
+	}
 	return found
 }
 

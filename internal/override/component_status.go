@@ -25,7 +25,7 @@ const (
 	// bytes; maxAllPaths bounds what is listed of all together.
 	maxPaths    = 100
 	maxListed   = 50
-	maxPath     = 1024
+	maxPath     = 512
 	maxAllPaths = 256 << 10
 	// maxMessage bounds what is told of one component, in bytes.
 	maxMessage = 1024

@@ -2,13 +2,22 @@ package v1alpha1_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	cozyv1 "github.com/cozystack/gitops-operator/api/cozystack/v1alpha1"
+	"github.com/cozystack/gitops-operator/e2e/harness"
+	"github.com/cozystack/gitops-operator/internal/override"
 )
 
 // TestReadmeExampleIsAccepted applies the TenantGitOps of the README.
@@ -17,6 +26,73 @@ func TestReadmeExampleIsAccepted(t *testing.T) {
 	namespace := createNamespace(t, "tenant-readme")
 	if err := applyStrictly(t, strings.ReplaceAll(readmeBlock(t, "accepted"), "tenant-acme", namespace)); err != nil {
 		t.Errorf("the README's example is refused: %v", err)
+	}
+}
+
+// TestPackageValuesExamplesAreAccepted applies that of the README, and the sample.
+func TestPackageValuesExamplesAreAccepted(t *testing.T) {
+	sample, err := os.ReadFile("../../../config/samples/packagevalues.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, manifest := range map[string]string{"the README's": readmeBlock(t, "package values"), "the sample": string(sample)} {
+		if err := applyStrictly(t, manifest); err != nil {
+			t.Errorf("%s is refused: %v", what, err)
+			continue
+		}
+		values := &cozyv1.PackageValues{}
+		if err := cluster.Client.Get(t.Context(), client.ObjectKey{Name: "cozystack.monitoring"}, values); err != nil {
+			t.Fatal(err)
+		}
+		// What the webhook says, which does not answer here.
+		if err := override.Validate(values.Spec); err != nil {
+			t.Errorf("%s cannot be merged: %v", what, err)
+		}
+	}
+}
+
+// TestOneTeamHasOnePackageValues tries the role of docs/security.md as somebody who has it.
+func TestOneTeamHasOnePackageValues(t *testing.T) {
+	role := &rbacv1.ClusterRole{}
+	if err := yaml.Unmarshal([]byte(block(t, "../../../docs/security.md", "one team")), role); err != nil {
+		t.Fatal(err)
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.GroupKind, APIGroup: rbacv1.GroupName, Name: "acme-team"}},
+	}
+	for _, object := range []client.Object{role, binding} {
+		if err := cluster.Client.Create(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		verb, resource, name string
+		want                 bool
+	}{
+		{"get", "packagevalues", "cozystack.monitoring", true},
+		{"update", "packagevalues", "cozystack.monitoring", true},
+		{"patch", "packagevalues", "cozystack.monitoring", true},
+		{"delete", "packagevalues", "cozystack.monitoring", false},
+		{"create", "packagevalues", "", false},
+		{"list", "packagevalues", "", false},
+		{"get", "packagevalues", "cozystack.networking", false},
+		{"patch", "packagevalues", "cozystack.networking", false},
+		{"get", "packages", "cozystack.monitoring", false},
+		{"patch", "packages", "cozystack.monitoring", false},
+	} {
+		ask := func() *authorizationv1.SubjectAccessReview {
+			return &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+				User: "ada", Groups: []string{"acme-team"},
+				ResourceAttributes: &authorizationv1.ResourceAttributes{Group: "cozystack.io", Resource: c.resource, Verb: c.verb, Name: c.name},
+			}}
+		}
+		harness.Await(t, fmt.Sprintf("%s of %s %q to be allowed: %t", c.verb, c.resource, c.name, c.want), func(ctx context.Context) (bool, string) {
+			review := ask()
+			err := cluster.Client.Create(ctx, review)
+			return err == nil && review.Status.Allowed == c.want, fmt.Sprint(review.Status, err)
+		})
 	}
 }
 
@@ -57,17 +133,23 @@ func TestReadmeInstallation(t *testing.T) {
 	}
 }
 
-// readmeBlock returns the YAML below a marker "<!-- test: name -->".
+// readmeBlock returns the YAML below a marker "<!-- test: name -->" of the README.
 func readmeBlock(t *testing.T, name string) string {
 	t.Helper()
-	readme, err := os.ReadFile("../../../README.md")
+	return block(t, "../../../README.md", name)
+}
+
+// block returns the YAML below such a marker.
+func block(t *testing.T, path, name string) string {
+	t.Helper()
+	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, found := strings.Cut(string(readme), "<!-- test: "+name+" -->\n```yaml\n")
-	block, _, closed := strings.Cut(after, "\n```")
+	_, after, found := strings.Cut(string(page), "<!-- test: "+name+" -->\n```yaml\n")
+	text, _, closed := strings.Cut(after, "\n```")
 	if !found || !closed {
-		t.Fatalf("the README has no block marked %q", name)
+		t.Fatalf("%s has no block marked %q", path, name)
 	}
-	return block
+	return text
 }
