@@ -66,6 +66,10 @@ func TestReleaseThatCannotBeCreatedHoldsUpThoseAfterIt(t *testing.T) {
 {name: after, path: p, install: {namespace: cozy-accepted}}]`)
 	create(t, "Package", "refused", "spec: {}")
 	awaitFailure(t, "refused", "refused", "refused.example.org")
+	harness.Await(t, "further tries", func(context.Context) (bool, string) {
+		tried := report(t).Of(counts.Create, "HelmRelease", namespace, "refused")
+		return tried.Failed >= 6, fmt.Sprintf("%+v", tried)
+	})
 	read(t, releaseNamed("cozy-accepted", "before"))
 	if tried := report(t).Of(counts.Create, "HelmRelease", "cozy-accepted", "after"); tried.All() != 0 {
 		t.Errorf("the release after it was tried: %+v", tried)

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestUpdateKeepsWhatOthersPutBesideTheSpec(t *testing.T) {
@@ -37,13 +40,18 @@ spec: {suspend: true}
 func TestUpdateTakesAwayWhatOthersPutIntoTheSpecOrAmongTheOwners(t *testing.T) {
 	pkg, release := newInstalled(t, "overwriting", "{components: {overwriting: {values: {a: b}}}}")
 	owner := release.GetOwnerReferences()[0]
+	// The garbage collector would take away an owner that does not exist.
+	other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: release.GetNamespace(), Name: "mine"}}
+	if err := cluster.Client.Create(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
 	for what, patch := range map[string]string{
 		"values":      "spec: {values: {a: c, mine: x}}",
 		"a source":    "spec: {valuesFrom: [{kind: Secret, name: cozystack-values}, {kind: Secret, name: mine}]}",
 		"a namespace": "spec: {targetNamespace: mine}",
 		"no history":  "spec: {maxHistory: 1}",
 		"an owner": "metadata: {ownerReferences: [{apiVersion: cozystack.io/v1alpha1, kind: Package, name: overwriting, controller: true, uid: " + string(owner.UID) + "}, " +
-			"{apiVersion: v1, kind: ConfigMap, name: mine, uid: 0c6f1d3e-9d0a-4a55-8c7a-0d8cf3d2f1aa}]}",
+			"{apiVersion: v1, kind: ConfigMap, name: mine, uid: " + string(other.UID) + "}]}",
 		"another package's label": "metadata: {labels: {cozystack.io/package: mine}}",
 	} {
 		triggers(t, what, release, func() { change(t, release, patch) })

@@ -1,5 +1,5 @@
-// Package counts tells what the package operator does: how often it reconciles a
-// Package, and what becomes of its writes.
+// Package counts holds the counts of what the package operator does: how often it
+// reconciles a Package, and what becomes of its writes.
 package counts
 
 // Path is where the counts are served, as the JSON of a Report.
