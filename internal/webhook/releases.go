@@ -75,7 +75,7 @@ func (r *releases) Handle(ctx context.Context, request admission.Request) admiss
 func patchFor(answer override.Answer, release submitted, old *submitted, byOperator bool) []jsonpatch.Operation {
 	switch answer.Stance {
 	case override.Plain:
-		return append(withValues(release, answer.Values), withoutLabel(release)...)
+		return append(withValues(release, answer.Values), withoutOurs(release)...)
 	case override.Overridden:
 		return append(withValues(release, answer.Values), withLabel(release)...)
 	case override.Frozen:
@@ -164,11 +164,20 @@ func withLabel(release submitted) []jsonpatch.Operation {
 	return []jsonpatch.Operation{{Operation: "add", Path: labelPath, Value: packages.Overridden}}
 }
 
-func withoutLabel(release submitted) []jsonpatch.Operation {
-	if _, labelled := release.Metadata.Labels[packages.OverriddenLabel]; !labelled {
-		return nil
+// withoutOurs takes the label off, and the annotation: with the label alone gone nobody would
+// find the annotation again.
+func withoutOurs(release submitted) []jsonpatch.Operation {
+	var patch []jsonpatch.Operation
+	if _, labelled := release.Metadata.Labels[packages.OverriddenLabel]; labelled {
+		patch = append(patch, jsonpatch.Operation{Operation: "remove", Path: labelPath})
 	}
-	return []jsonpatch.Operation{{Operation: "remove", Path: labelPath}}
+	if _, annotated := release.Metadata.Annotations[packages.WantedAnnotation]; annotated {
+		patch = append(patch, jsonpatch.Operation{Operation: "remove", Path: annotationPath})
+	}
+	return patch
 }
 
-var labelPath = "/metadata/labels/" + strings.ReplaceAll(packages.OverriddenLabel, "/", "~1")
+var (
+	labelPath      = "/metadata/labels/" + strings.ReplaceAll(packages.OverriddenLabel, "/", "~1")
+	annotationPath = "/metadata/annotations/" + strings.ReplaceAll(packages.WantedAnnotation, "/", "~1")
+)
