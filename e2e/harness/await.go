@@ -15,8 +15,9 @@ import (
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 )
 
-// Patience bounds every wait of the tests; none of them takes near as long.
-const Patience = 90 * time.Second
+// Patience bounds every wait of the tests; none of them takes near as long, not even on a
+// machine that has other work.
+const Patience = 3 * time.Minute
 
 const poll = 100 * time.Millisecond
 

@@ -22,6 +22,13 @@ func TestThreeHundredAreKeptAndThenDeleted(t *testing.T) {
 	source := folder(t, namespace, "apps", repository)
 	source.Path = "./"
 	write(t, namespace, source)
+	// They are created one after the other too.
+	for created := 50; created <= count; created += 50 {
+		harness.Await(t, fmt.Sprintf("%d applications", created), func(context.Context) (bool, string) {
+			found := len(applications(t, namespace))
+			return found >= created, fmt.Sprint(found)
+		})
+	}
 	awaitApplied(t, namespace, "apps", commit)
 
 	start := time.Now()
