@@ -16,7 +16,7 @@ var GroupVersion = schema.GroupVersion{Group: "gitops.cozystack.io", Version: "v
 
 // AddToScheme registers the kinds of this package.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &TenantGitOps{}, &TenantGitOpsList{}, &GitOpsParameters{}, &GitOpsParametersList{})
+	scheme.AddKnownTypes(GroupVersion, &TenantGitOps{}, &TenantGitOpsList{}, &GitOpsParameters{}, &GitOpsParametersList{}, &Customizer{}, &CustomizerList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }
