@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed tenant/*.yaml seal/*.yaml
+//go:embed customizer/*.yaml seal/*.yaml tenant/*.yaml
 var files embed.FS
 
 // Variables replace ${name} in a template's strings.

@@ -35,6 +35,8 @@ type options struct {
 	operatorNamespace string
 	operatorAccount   string
 
+	customizer bool
+
 	controllersNamespace string
 	controllerImage      string
 	controllerCPU        string
@@ -63,6 +65,8 @@ func (o *options) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&o.webhookCerts, "webhook-certificates", "", "folder with tls.crt and tls.key of the webhooks, renewed by somebody else, such as cert-manager, who also puts the authority into the webhook configuration; empty for the certificate that \"gitops-operator certificates\" makes and renews")
 	o.bindCertificates(flags)
 	flags.StringVar(&o.operatorAccount, "operator-service-account", envOr("POD_SERVICE_ACCOUNT", "gitops-operator"), "service account that the operator runs as; it binds it into the namespaces of tenants with a TenantGitOps")
+
+	flags.BoolVar(&o.customizer, "customizer", envOr("CUSTOMIZER", "false") == "true", "reconcile Customizers, which apply repositories to the platform; needs the roles of config/customizer, which sets CUSTOMIZER in the environment")
 
 	flags.StringVar(&o.controllersNamespace, "controllers-namespace", "cozy-gitops-tenants", "namespace that the tenants' controllers run in; nothing else may run there")
 	flags.StringVar(&o.controllerImage, "controller-image", defaultControllerImage, "image of the tenants' kustomize-controllers")

@@ -65,6 +65,7 @@ func run(args []string) error {
 	}
 	mgr, err := operator.New(restConfig, operator.Options{
 		TenantGitOps:            config,
+		Customizer:              o.customizer,
 		Webhook:                 o.webhook(config.Tenancy),
 		MetricsAddress:          o.metricsAddress,
 		HealthAddress:           o.healthAddress,

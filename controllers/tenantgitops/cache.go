@@ -39,6 +39,7 @@ func CacheOptions(config Config) cache.Options {
 		ByObject: map[client.Object]cache.ByObject{
 			&gitopsv1.TenantGitOps{}:     {},
 			&gitopsv1.GitOpsParameters{}: {},
+			&gitopsv1.Customizer{}:       {},
 			&kustomizev1.Kustomization{}: {Label: labels.NewSelector().Add(*sharded)},
 			// Also those that tenants wrote by hand: their artifacts are bounded too, and no
 			// label tells them from the platform's few.

@@ -2,29 +2,17 @@ package tenantgitops
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cozystack/gitops-operator/internal/fluxstatus"
 )
 
 // contendedInterval is how long the operator leaves Flux alone after it has asked for
 // another attempt: whoever else writes is done by then.
 const contendedInterval = 10 * time.Second
-
-// modified is how an API server refuses a write that another one has come before.
-const modified = "the object has been modified; please apply your changes to the latest version"
-
-// isContended says whether Flux's last attempt to apply met a write of somebody else's to
-// the same object. The applications API reads a HelmRelease and writes it, and
-// helm-controller does the same to one that is new; whoever comes second is refused. It
-// says so as an internal error, so that Flux's client does not try again by itself.
-func isContended(condition *metav1.Condition) bool {
-	return condition != nil && condition.Status == metav1.ConditionFalse && condition.Reason == meta.ReconciliationFailedReason &&
-		strings.Contains(condition.Message, modified)
-}
 
 // askContended asks Flux to try again what was contended, or a tenant's first application
 // would often be there only after retryInterval. It returns after how long to look again.
@@ -32,7 +20,7 @@ func (p *pass) askContended(ctx context.Context) (time.Duration, error) {
 	var after time.Duration
 	for _, name := range sortedKeys(p.live.kustomizations) {
 		k := p.live.kustomizations[name]
-		if !isStamped(k) || k.Spec.Suspend || !isContended(readyCondition(k.Status.Conditions, k.Generation)) {
+		if !isStamped(k) || k.Spec.Suspend || !fluxstatus.IsContended(fluxstatus.ReadyCondition(k.Status.Conditions, k.Generation)) {
 			continue
 		}
 		now := time.Now()

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/fluxstatus"
 	"github.com/cozystack/gitops-operator/internal/names"
 	"github.com/cozystack/gitops-operator/internal/ownership"
 	"github.com/cozystack/gitops-operator/internal/pruneguard"
@@ -216,7 +217,7 @@ func (l *look) letsGo(a, b *kustomizev1.Kustomization, application string) bool 
 
 // isTrying says whether Flux has not come to the end of an attempt.
 func isTrying(k *kustomizev1.Kustomization) bool {
-	ready := readyCondition(k.Status.Conditions, k.Generation)
+	ready := fluxstatus.ReadyCondition(k.Status.Conditions, k.Generation)
 	return ready == nil || ready.Status == metav1.ConditionUnknown
 }
 

@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	"github.com/fluxcd/pkg/apis/meta"
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/fluxstatus"
 	"github.com/cozystack/gitops-operator/internal/helmrelease"
 	"github.com/cozystack/gitops-operator/internal/names"
 	"github.com/cozystack/gitops-operator/internal/pruneguard"
@@ -23,23 +22,16 @@ import (
 // must still fit into an object.
 const maxMessage = 4096
 
-// fetchedSource is what the status reads of a GitRepository or OCIRepository.
-type fetchedSource struct {
-	generation int64
-	conditions []metav1.Condition
-	artifact   *meta.Artifact
-}
-
-func (l *live) fetched(source gitopsv1.Source) *fetchedSource {
+func (l *live) fetched(source gitopsv1.Source) *fluxstatus.Fetched {
 	name := names.FluxObject(source.Name)
 	if source.OCI != nil {
 		if repository, ok := l.ociRepositories[name]; ok {
-			return &fetchedSource{repository.Generation, repository.Status.Conditions, repository.Status.Artifact}
+			return &fluxstatus.Fetched{Generation: repository.Generation, Conditions: repository.Status.Conditions, Artifact: repository.Status.Artifact}
 		}
 		return nil
 	}
 	if repository, ok := l.gitRepositories[name]; ok {
-		return &fetchedSource{repository.Generation, repository.Status.Conditions, repository.Status.Artifact}
+		return &fluxstatus.Fetched{Generation: repository.Generation, Conditions: repository.Status.Conditions, Artifact: repository.Status.Artifact}
 	}
 	return nil
 }
@@ -49,7 +41,7 @@ type sourceInput struct {
 	source        gitopsv1.Source
 	problem       problem
 	suspended     bool
-	fetched       *fetchedSource
+	fetched       *fluxstatus.Fetched
 	kustomization *kustomizev1.Kustomization
 	controller    *gitopsv1.ControllerStatus
 	deployKey     string
@@ -72,15 +64,15 @@ func sourceStatus(in sourceInput) gitopsv1.SourceStatus {
 		Name: in.source.Name, DeployKey: in.deployKey, Prune: in.prune.Prune, ConfirmedPrune: in.prune.Confirmed,
 		Conflicts: in.owned.conflicts,
 	}
-	if in.fetched != nil && in.fetched.artifact != nil {
-		status.Revision = in.fetched.artifact.Revision
-		if in.fetched.artifact.Size != nil {
-			status.ArtifactSize = *in.fetched.artifact.Size
+	if in.fetched != nil && in.fetched.Artifact != nil {
+		status.Revision = in.fetched.Artifact.Revision
+		if in.fetched.Artifact.Size != nil {
+			status.ArtifactSize = *in.fetched.Artifact.Size
 		}
 	}
 	if k := in.kustomization; k != nil {
 		status.AppliedRevision = k.Status.LastAppliedRevision
-		status.LastAppliedAt = firstApplied(k)
+		status.LastAppliedAt = fluxstatus.FirstApplied(k)
 		status.Applications = countApplications(k)
 	}
 	status.Ready, status.Reason, status.Message = in.verdict()
@@ -93,10 +85,9 @@ func sourceStatus(in sourceInput) gitopsv1.SourceStatus {
 	return status
 }
 
-// applyFailures are the reasons with which Flux ends an attempt to apply.
-var applyFailures = []string{
-	meta.ArtifactFailedReason, meta.BuildFailedReason, meta.ReconciliationFailedReason,
-	meta.PruneFailedReason, meta.HealthCheckFailedReason, gitopsv1.ReasonPruneBlocked,
+// isApplyFailure says whether a source's reason is one with which an attempt to apply ends.
+func isApplyFailure(reason string) bool {
+	return reason == gitopsv1.ReasonPruneBlocked || slices.Contains(fluxstatus.ApplyFailures, reason)
 }
 
 // repeats says whether Flux is only doing again, at an interval, what it has done:
@@ -105,28 +96,18 @@ func (in sourceInput) repeats(revision string) bool {
 	if in.kustomization == nil || in.before.Revision != revision {
 		return false
 	}
-	condition := readyCondition(in.kustomization.Status.Conditions, in.kustomization.Generation)
-	if condition == nil || !isOnTheWay(condition) {
+	condition := fluxstatus.ReadyCondition(in.kustomization.Status.Conditions, in.kustomization.Generation)
+	if condition == nil || !fluxstatus.IsOnTheWay(condition) {
 		return false
 	}
 	switch in.before.Ready {
 	case metav1.ConditionTrue:
 		return in.before.Reason == gitopsv1.ReasonSucceeded && in.before.AppliedRevision == revision
 	case metav1.ConditionFalse:
-		return slices.Contains(applyFailures, in.before.Reason)
+		return isApplyFailure(in.before.Reason)
 	default:
 		return false
 	}
-}
-
-// readyCondition returns the Ready condition if it is about the object as it is now.
-// Flux sets the status' observedGeneration only when it succeeds.
-func readyCondition(conditions []metav1.Condition, generation int64) *metav1.Condition {
-	condition := apimeta.FindStatusCondition(conditions, meta.ReadyCondition)
-	if condition == nil || condition.ObservedGeneration < generation {
-		return nil
-	}
-	return condition
 }
 
 func (in sourceInput) verdict() (metav1.ConditionStatus, string, string) {
@@ -152,13 +133,7 @@ func (in sourceInput) fetchVerdict() (metav1.ConditionStatus, string, string, bo
 	if in.fetched == nil {
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "waiting for the repository to be fetched", true
 	}
-	condition := readyCondition(in.fetched.conditions, in.fetched.generation)
-	if condition != nil && condition.Status == metav1.ConditionUnknown {
-		// Fetching once more; what the last attempt came to stands.
-		if standing := in.fetched.standingFailure(); standing != nil {
-			condition = &metav1.Condition{Status: metav1.ConditionFalse, Reason: standing.Reason, Message: standing.Message}
-		}
-	}
+	condition := in.fetched.Settled()
 	switch {
 	case condition == nil || condition.Status == metav1.ConditionUnknown:
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "fetching the repository", true
@@ -166,22 +141,6 @@ func (in sourceInput) fetchVerdict() (metav1.ConditionStatus, string, string, bo
 		return metav1.ConditionFalse, condition.Reason, "cannot fetch the repository: " + condition.Message + in.credentialHint(), true
 	}
 	return "", "", "", false
-}
-
-// standingFailure is the failure that a repository says of itself beside its Ready
-// condition, from one attempt to the end of the next.
-func (f *fetchedSource) standingFailure() *metav1.Condition {
-	for kind, failed := range map[string]metav1.ConditionStatus{
-		sourcev1.FetchFailedCondition:            metav1.ConditionTrue,
-		sourcev1.StorageOperationFailedCondition: metav1.ConditionTrue,
-		sourcev1.SourceVerifiedCondition:         metav1.ConditionFalse,
-	} {
-		condition := apimeta.FindStatusCondition(f.conditions, kind)
-		if condition != nil && condition.Status == failed && condition.ObservedGeneration >= f.generation {
-			return condition
-		}
-	}
-	return nil
 }
 
 // credentialHint names the Secrets that were used, since the error of a git host
@@ -203,7 +162,7 @@ func (in sourceInput) applyVerdict() (metav1.ConditionStatus, string, string) {
 	var condition *metav1.Condition
 	k := in.kustomization
 	if k != nil {
-		condition = readyCondition(k.Status.Conditions, k.Generation)
+		condition = fluxstatus.ReadyCondition(k.Status.Conditions, k.Generation)
 	}
 	if condition == nil {
 		if in.controller != nil && !in.controller.Ready {
@@ -231,52 +190,14 @@ func (in sourceInput) applyVerdict() (metav1.ConditionStatus, string, string) {
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, in.prune.Message(in.source.Name)
 	case in.prune.Blocked:
 		return metav1.ConditionFalse, gitopsv1.ReasonPruneBlocked, in.prune.Message(in.source.Name)
-	case isOnTheWay(condition):
+	case fluxstatus.IsOnTheWay(condition):
 		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "applying the repository"
 	case condition.Status == metav1.ConditionFalse:
 		return metav1.ConditionFalse, condition.Reason, condition.Message
-	case in.fetched.artifact != nil && k.Status.LastAppliedRevision != in.fetched.artifact.Revision:
-		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "applying " + in.fetched.artifact.Revision
+	case in.fetched.Artifact != nil && k.Status.LastAppliedRevision != in.fetched.Artifact.Revision:
+		return metav1.ConditionUnknown, gitopsv1.ReasonProgressing, "applying " + in.fetched.Artifact.Revision
 	}
 	return metav1.ConditionTrue, gitopsv1.ReasonSucceeded, "applied " + k.Status.LastAppliedRevision
-}
-
-// isOnTheWay says whether Flux has still to come to an end, also where a condition
-// calls itself a failure: a dependency is looked at again itself, the Kustomization was
-// looked at before the repository was fetched, its health checks gave way to a newer
-// attempt, or somebody else wrote at the same moment.
-func isOnTheWay(condition *metav1.Condition) bool {
-	if condition.Status != metav1.ConditionFalse {
-		return condition.Status == metav1.ConditionUnknown
-	}
-	switch condition.Reason {
-	case meta.DependencyNotReadyReason, meta.HealthCheckCanceledReason:
-		return true
-	case meta.ReconciliationFailedReason:
-		return isContended(condition)
-	case meta.ArtifactFailedReason:
-		return strings.HasPrefix(condition.Message, "Source ") || strings.HasSuffix(condition.Message, `" not found`)
-	default:
-		return false
-	}
-}
-
-// firstApplied is when the applied revision was applied first. Flux notes each
-// repetition; taking the first time keeps the status, and its writes, still.
-func firstApplied(k *kustomizev1.Kustomization) *metav1.Time {
-	if k.Status.LastAppliedRevision == "" {
-		return nil
-	}
-	for _, snapshot := range k.Status.History {
-		if snapshot.LastReconciledStatus == meta.ReconciliationSucceededReason && snapshot.Metadata["revision"] == k.Status.LastAppliedRevision {
-			first := metav1.NewTime(snapshot.FirstReconciled.Truncate(time.Second))
-			return &first
-		}
-	}
-	if ready := apimeta.FindStatusCondition(k.Status.Conditions, meta.ReadyCondition); ready != nil && ready.Status == metav1.ConditionTrue {
-		return &ready.LastTransitionTime
-	}
-	return nil
 }
 
 // countApplications counts the applications in a Kustomization's inventory.

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/fluxstatus"
 )
 
 const (
@@ -82,7 +83,7 @@ func TestSourceStatus(t *testing.T) {
 			kustomization.Status.Conditions, kustomization.Status.LastAppliedRevision = tc.apply.list(), tc.lastApplied
 			status := sourceStatus(sourceInput{
 				source:        gitopsv1.Source{Name: "apps", Git: &gitopsv1.GitSource{URL: "https://git.example.org/acme/apps"}},
-				fetched:       &fetchedSource{generation: 2, conditions: append(tc.fetch.list(), tc.beside), artifact: &meta.Artifact{Revision: newRevision}},
+				fetched:       &fluxstatus.Fetched{Generation: 2, Conditions: append(tc.fetch.list(), tc.beside), Artifact: &meta.Artifact{Revision: newRevision}},
 				kustomization: kustomization,
 				before:        tc.before,
 			})

@@ -177,7 +177,7 @@ func tenantVerdict(suspended bool, sources []gitopsv1.SourceStatus, controller *
 		return truncate(text)
 	}
 	stopped := controller != nil && !controller.Ready && controller.LastTermination != ""
-	saidByController := func(source gitopsv1.SourceStatus) bool { return slices.Contains(applyFailures, source.Reason) }
+	saidByController := func(source gitopsv1.SourceStatus) bool { return isApplyFailure(source.Reason) }
 	switch {
 	case len(failed) > 0 && stopped && !slices.ContainsFunc(failed, func(s gitopsv1.SourceStatus) bool { return !saidByController(s) }):
 		return verdict{

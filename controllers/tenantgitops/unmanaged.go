@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
+	"github.com/cozystack/gitops-operator/internal/fluxstatus"
 	"github.com/cozystack/gitops-operator/internal/oversize"
 )
 
@@ -60,7 +61,7 @@ func (l *live) unmanaged(bound resource.Quantity, before []gitopsv1.UnmanagedObj
 // interval, what that came to stands: else each time would be a write.
 func withState(object gitopsv1.UnmanagedObject, conditions []metav1.Condition, generation int64, before []gitopsv1.UnmanagedObject) gitopsv1.UnmanagedObject {
 	object.Ready = metav1.ConditionUnknown
-	condition := readyCondition(conditions, generation)
+	condition := fluxstatus.ReadyCondition(conditions, generation)
 	if condition == nil {
 		return object
 	}

@@ -23,6 +23,8 @@ import (
 	cozyv1 "github.com/cozystack/gitops-operator/api/cozystack/v1alpha1"
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/controllers/artifactseal"
+	"github.com/cozystack/gitops-operator/controllers/customizer"
+	"github.com/cozystack/gitops-operator/controllers/customizeroff"
 	"github.com/cozystack/gitops-operator/controllers/gitopsparameters"
 	"github.com/cozystack/gitops-operator/controllers/packagevalues"
 	"github.com/cozystack/gitops-operator/controllers/tenantgitops"
@@ -35,6 +37,8 @@ import (
 type Options struct {
 	// TenantGitOps configures the tenant tier.
 	TenantGitOps tenantgitops.Config
+	// Customizer switches the admin tier on.
+	Customizer bool
 	// Webhook configures the admission webhooks; nil for none.
 	Webhook *webhook.Options
 	// MetricsAddress and HealthAddress are listened on; "0" for not at all.
@@ -124,6 +128,9 @@ func New(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
 	}); err != nil {
 		return nil, err
 	}
+	if err := setUpCustomizer(mgr, options); err != nil {
+		return nil, err
+	}
 	if err := packagevalues.SetupWithManager(mgr, packagevalues.Config{
 		OperatorNamespace: options.TenantGitOps.Stamp.OperatorNamespace,
 		ResyncInterval:    options.TenantGitOps.ResyncInterval,
@@ -131,4 +138,14 @@ func New(restConfig *rest.Config, options Options) (ctrl.Manager, error) {
 		return nil, err
 	}
 	return mgr, nil
+}
+
+func setUpCustomizer(mgr ctrl.Manager, options Options) error {
+	if !options.Customizer {
+		return customizeroff.SetupWithManager(mgr)
+	}
+	return customizer.SetupWithManager(mgr, customizer.Config{
+		ResyncInterval: options.TenantGitOps.ResyncInterval,
+		FinalizerGrace: options.TenantGitOps.FinalizerGrace,
+	})
 }

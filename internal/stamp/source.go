@@ -57,7 +57,7 @@ func (b builder) fetched(source gitopsv1.Source, variables templates.Variables) 
 		if err != nil {
 			return nil, "", err
 		}
-		repository.Spec = ociRepositorySpec(source.OCI)
+		repository.Spec = OCIRepositorySpec(source.OCI)
 		repository.Spec.Suspend = suspend
 		return repository, sourcev1.OCIRepositoryKind, nil
 	}
@@ -65,7 +65,7 @@ func (b builder) fetched(source gitopsv1.Source, variables templates.Variables) 
 	if err != nil {
 		return nil, "", err
 	}
-	repository.Spec = gitRepositorySpec(source.Name, source.Git)
+	repository.Spec = GitRepositorySpec(source.Name, source.Git)
 	repository.Spec.Suspend = suspend
 	return repository, sourcev1.GitRepositoryKind, nil
 }
@@ -95,12 +95,14 @@ func (b builder) holdOversized(source gitopsv1.Source, fetched client.Object, ku
 // Content is the digest of what decides what a source fetches, as it is to be stamped.
 func Content(source gitopsv1.Source) string {
 	if source.OCI != nil {
-		return oversize.OCIContent(ociRepositorySpec(source.OCI))
+		return oversize.OCIContent(OCIRepositorySpec(source.OCI))
 	}
-	return oversize.GitContent(gitRepositorySpec(source.Name, source.Git))
+	return oversize.GitContent(GitRepositorySpec(source.Name, source.Git))
 }
 
-func gitRepositorySpec(source string, git *gitopsv1.GitSource) sourcev1.GitRepositorySpec {
+// GitRepositorySpec is what is stamped for a git repository; source names the one that a
+// generated deploy key is for.
+func GitRepositorySpec(source string, git *gitopsv1.GitSource) sourcev1.GitRepositorySpec {
 	spec := sourcev1.GitRepositorySpec{
 		URL:               git.URL,
 		SecretRef:         git.SecretRef,
@@ -118,7 +120,8 @@ func gitRepositorySpec(source string, git *gitopsv1.GitSource) sourcev1.GitRepos
 	return spec
 }
 
-func ociRepositorySpec(oci *gitopsv1.OCISource) sourcev1.OCIRepositorySpec {
+// OCIRepositorySpec is what is stamped for an OCI artifact.
+func OCIRepositorySpec(oci *gitopsv1.OCISource) sourcev1.OCIRepositorySpec {
 	return sourcev1.OCIRepositorySpec{
 		URL:           oci.URL,
 		Reference:     oci.Ref,

@@ -55,6 +55,24 @@ const (
 	ReasonTerminating = "Terminating"
 )
 
+// Reasons of a Customizer's conditions, beside those above.
+const (
+	// ReasonSwitchedOff: the operator was installed without the admin tier.
+	ReasonSwitchedOff = "SwitchedOff"
+	// ReasonProfileNotInstalled: the role of the profile is not there, or the operator may not
+	// bind it.
+	ReasonProfileNotInstalled = "ProfileNotInstalled"
+	// ReasonRulesNotHeld: the operator was not given what extraRules are to grant.
+	ReasonRulesNotHeld = "RulesNotHeld"
+	// ReasonRulesUnresolved: a rule is for a resource that this cluster does not serve. It is
+	// the reason of the condition RulesResolved alone.
+	ReasonRulesUnresolved = "RulesUnresolved"
+)
+
+// RulesResolvedCondition is there, and false, while a rule of a Customizer is for a resource
+// that the cluster does not serve.
+const RulesResolvedCondition = "RulesResolved"
+
 // RemovalTrackedCondition is there, and false, while applications keep what leaves git.
 const RemovalTrackedCondition = "RemovalTracked"
 
