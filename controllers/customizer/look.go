@@ -7,8 +7,6 @@ import (
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cozystack/gitops-operator/internal/customizer"
@@ -40,13 +38,4 @@ func (r *Reconciler) look(ctx context.Context, stack *customizer.Stack) (customi
 		seen.Fetched = &fluxstatus.Fetched{Generation: repository.Generation, Conditions: repository.Status.Conditions, Artifact: repository.Status.Artifact}
 	}
 	return seen, nil
-}
-
-// served says whether the cluster serves a resource, in any version.
-func (r *Reconciler) served(group, resource string) (bool, error) {
-	_, err := r.Mapper.ResourcesFor(schema.GroupVersionResource{Group: group, Resource: resource})
-	if apimeta.IsNoMatchError(err) {
-		return false, nil
-	}
-	return err == nil, err
 }

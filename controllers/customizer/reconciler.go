@@ -11,7 +11,6 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -35,16 +34,17 @@ type Config struct {
 
 // Reconciler reconciles Customizers.
 type Reconciler struct {
-	// Client reads Customizers from the manager's cache, and writes.
+	// Client writes.
 	Client client.Client
 	// Flux reads the Flux objects that are stamped for Customizers, from a cache.
 	Flux client.Reader
-	// Live reads past all caches.
+	// Live reads past all caches. There are few Customizers, and what was written last of one
+	// decides what is told of it next.
 	Live client.Reader
 	// Applier writes what is stamped.
 	Applier *apply.Applier
-	// Mapper knows what the cluster serves.
-	Mapper apimeta.RESTMapper
+	// Served knows what the cluster serves.
+	Served *servedResources
 	// Events records events for admins.
 	Events events.EventRecorder
 	Config Config
@@ -69,7 +69,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 
 func (r *Reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	c := &gitopsv1.Customizer{}
-	if err := r.Client.Get(ctx, request.NamespacedName, c); err != nil {
+	if err := r.Live.Get(ctx, request.NamespacedName, c); err != nil {
 		if apierrors.IsNotFound(err) {
 			return ctrl.Result{}, nil
 		}
@@ -116,12 +116,6 @@ func (r *Reconciler) claimAccount(ctx context.Context, c *gitopsv1.Customizer) e
 	if err := r.Live.List(ctx, &all); err != nil {
 		return fmt.Errorf("cannot list Customizers: %w", err)
 	}
-	for i := range all.Items {
-		if all.Items[i].UID == c.UID {
-			// The cache may be behind what was decided before.
-			c.Status.Account = all.Items[i].Status.Account
-		}
-	}
 	account := &metav1.PartialObjectMetadata{}
 	account.SetGroupVersionKind(serviceAccountKind)
 	err := r.Live.Get(ctx, client.ObjectKey{Namespace: gitopsv1.CustomizerNamespace, Name: customizer.FirstAccount}, account)
@@ -129,7 +123,6 @@ func (r *Reconciler) claimAccount(ctx context.Context, c *gitopsv1.Customizer) e
 		return fmt.Errorf("cannot read ServiceAccount %s/%s: %w", gitopsv1.CustomizerNamespace, customizer.FirstAccount, err)
 	}
 	before := c.DeepCopy()
-	before.Status.Account = ""
 	c.Status.Account = customizer.Account(c, all.Items, account.Labels[customizer.Label])
 	return r.patchStatus(ctx, before, c)
 }
@@ -186,8 +179,13 @@ func (r *Reconciler) refused(ctx context.Context, c *gitopsv1.Customizer, err er
 		// It passes by itself: an API server that is away, a write that another one came before.
 		return ctrl.Result{}, err
 	}
-	verdict.Stalled = verdict.Reason != gitopsv1.ReasonProgressing
-	return ctrl.Result{RequeueAfter: retryInterval}, r.report(ctx, c, verdict, nil, nil)
+	after := retryInterval
+	if verdict.Reason == gitopsv1.ReasonProgressing {
+		verdict.Ready, after = metav1.ConditionUnknown, lookAgain
+	} else {
+		verdict.Stalled = true
+	}
+	return ctrl.Result{RequeueAfter: after}, r.report(ctx, c, verdict, nil, nil)
 }
 
 // isRoleMissing says whether a role is not there, or the operator may not bind it. The API
@@ -243,5 +241,5 @@ func (r *Reconciler) unresolved(ctx context.Context, c *gitopsv1.Customizer) ([]
 		}
 		rules = append(rules, role.Rules...)
 	}
-	return customizer.Unresolved(rules, r.served)
+	return customizer.Unresolved(rules, r.Served.has)
 }

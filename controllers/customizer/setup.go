@@ -11,6 +11,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/client-go/discovery"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -32,9 +33,13 @@ func SetupWithManager(mgr ctrl.Manager, config Config) error {
 	if err != nil {
 		return err
 	}
+	discoveryClient, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("cannot make a discovery client: %w", err)
+	}
 	r := &Reconciler{
 		Client: mgr.GetClient(), Flux: flux, Live: mgr.GetAPIReader(), Applier: apply.New(mgr.GetClient()),
-		Mapper: mgr.GetRESTMapper(), Events: mgr.GetEventRecorder(apply.FieldManager), Config: config,
+		Served: &servedResources{discovery: discoveryClient}, Events: mgr.GetEventRecorder(apply.FieldManager), Config: config,
 	}
 	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicates.ReconcileRequestedPredicate{})
 	_, err = ctrl.NewControllerManagedBy(mgr).

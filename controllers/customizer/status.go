@@ -105,7 +105,7 @@ func setConditions(c *gitopsv1.Customizer, verdict customizer.Verdict) {
 
 func (r *Reconciler) patchStatus(ctx context.Context, before, c *gitopsv1.Customizer) error {
 	patched := c.DeepCopy()
-	err := r.Client.Status().Patch(ctx, patched, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldOwner)
+	err := r.Client.Status().Patch(ctx, patched, client.MergeFrom(before), fieldOwner)
 	if err != nil {
 		return fmt.Errorf("cannot write the status of Customizer %s: %w", c.Name, err)
 	}

@@ -63,8 +63,9 @@ func (r *Reconciler) takeDown(ctx context.Context, c *gitopsv1.Customizer) (ctrl
 	return ctrl.Result{}, r.patchFinalizers(ctx, c, controllerutil.RemoveFinalizer)
 }
 
-// lookAgain is how often a Kustomization that goes is looked at: an event tells of it sooner.
-const lookAgain = 10 * time.Second
+// lookAgain is how often what goes is looked at: a Kustomization, of which an event tells
+// sooner, or a namespace.
+const lookAgain = 5 * time.Second
 
 // takeDownKustomization deletes the Kustomization, with the policy of now: it may have changed
 // since it was stamped. Where that deletes nothing, Flux is not waited for longer than the
