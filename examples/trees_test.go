@@ -177,7 +177,7 @@ func TestTenantReadmeCommands(t *testing.T) {
 func operator(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "gitops-operator")
-	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, root+"/cmd/gitops-operator").CombinedOutput(); err != nil { //nolint:gosec // G204: our own program.
+	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, root+"/cmd/gitops-operator").CombinedOutput(); err != nil {
 		t.Fatalf("cannot build the operator: %v: %s", err, output)
 	}
 	return binary

@@ -19,7 +19,7 @@ const (
 	// OwnedNamespace is the one that the admin's repository has for itself.
 	OwnedNamespace = "acme-platform"
 	// Token is what the encrypted Secret of the admin's repository holds.
-	Token = "example-token-of-the-pager" //nolint:gosec // G101: published with the example.
+	Token = "example-token-of-the-pager"
 
 	username = "git"
 	password = "of-the-admins-repository" //nolint:gosec // G101: asked for by a test's git server.

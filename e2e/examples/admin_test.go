@@ -81,7 +81,7 @@ func decrypted(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), examples.Program(t, "sops"), "decrypt", "--in-place", filepath.Join("secrets", "pager.yaml")) //nolint:gosec // G204: a pinned program.
+	command := exec.CommandContext(t.Context(), examples.Program(t, "sops"), "decrypt", "--in-place", filepath.Join("secrets", "pager.yaml"))
 	command.Dir, command.Env = dir, []string{"HOME=" + dir, "SOPS_AGE_KEY_FILE=" + identity}
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("cannot decrypt: %v: %s", err, output)

@@ -31,7 +31,7 @@ func Run(t *testing.T, dir, name string, tools map[string]string, environment ..
 			t.Fatal(err)
 		}
 	}
-	command := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", Commands(t, dir, name)) //nolint:gosec // G204: the commands of an example.
+	command := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", Commands(t, dir, name))
 	command.Dir = dir
 	command.Env = append([]string{"PATH=" + bin + ":/usr/bin:/bin", "HOME=" + bin}, environment...)
 	output, err := command.CombinedOutput()

@@ -82,7 +82,7 @@ func Build(t *testing.T, dir, environment string) []*unstructured.Unstructured {
 // read reads a file with one object, all of whose fields must be known.
 func read(t *testing.T, path string, object any) {
 	t.Helper()
-	content, err := os.ReadFile(path) //nolint:gosec // G304: the file of an example.
+	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
