@@ -45,23 +45,39 @@ func TestExamplesPassTheCheck(t *testing.T) {
 	}
 }
 
-// TestExampleObjectsPassTheCheck: the Customizers and the TenantGitOps, which no overlay lists.
+// TestExampleObjectsPassTheCheck: the Customizers and the TenantGitOps, which no overlay lists, and
+// the Customizer of docs/platform-gitops.md.
 func TestExampleObjectsPassTheCheck(t *testing.T) {
 	files := []string{filepath.Join(examples.TenantDir(root), "tenantgitops.yaml")}
 	for _, environment := range examples.Environments {
 		files = append(files, filepath.Join(examples.AdminDir(root), "overlays", environment, "customizer.yaml"))
 	}
+	contents := []string{secondCustomizer(t)}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
+		contents = append(contents, string(content))
+	}
+	for _, content := range contents {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "object.yaml"), content, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "object.yaml"), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		wantNothingFound(t, check.Options{Dir: dir}, 1)
 	}
+}
+
+// secondCustomizer is that of docs/platform-gitops.md.
+func secondCustomizer(t *testing.T) string {
+	t.Helper()
+	_, after, found := strings.Cut(examples.Files(t, root+"/docs")["platform-gitops.md"], "<!-- test: second -->\n```yaml\n")
+	manifest, _, closed := strings.Cut(after, "```")
+	if !found || !closed {
+		t.Fatal("the document has no second Customizer")
+	}
+	return manifest
 }
 
 // TestOverlaysAreBuilt: each comes to the objects that tests expect of it, and to others than the
