@@ -8,6 +8,8 @@ import (
 
 	"github.com/cozystack/gitops-operator/e2e/embedded"
 	"github.com/cozystack/gitops-operator/e2e/harness"
+	"github.com/cozystack/gitops-operator/e2e/manifests"
+	"github.com/cozystack/gitops-operator/internal/operator"
 )
 
 // root leads from this package to the repository.
@@ -21,12 +23,12 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) (code int) {
-	var operator *harness.Operator
+	var running *harness.Operator
 	defer func() {
-		if operator == nil {
+		if running == nil {
 			return
 		}
-		if err := operator.Stop(); err != nil {
+		if err := running.Stop(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
@@ -36,7 +38,10 @@ func run(m *testing.M) (code int) {
 		if err := harness.Install(ctx, c, root); err != nil {
 			return err
 		}
-		operator, err = harness.Start(ctx, c, harness.Config(), nil)
+		if err := manifests.ApplyPaths(ctx, c.Client, root+"/config/customizer/rbac", root+"/config/customizer/guards"); err != nil {
+			return err
+		}
+		running, err = harness.StartWith(ctx, c, harness.Config(), harness.Settings{Adjust: func(o *operator.Options) { o.Customizer = true }})
 		return err
 	})
 }
