@@ -176,7 +176,7 @@ func TestAdminReadmeCommands(t *testing.T) {
 	objects := examples.Build(t, dir, examples.Production)
 	found := slices.IndexFunc(objects, isMail)
 	if found < 0 || strings.Contains(fmt.Sprint(objects[found].Object), "correct-horse") {
-		t.Errorf("the Secret is not there, or not encrypted: %v", objects)
+		t.Error("the Secret is not there, or not encrypted")
 	}
 }
 
