@@ -1,12 +1,15 @@
 package examples
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/cozystack/gitops-operator/e2e/harness"
 	"github.com/cozystack/gitops-operator/e2e/programs"
 )
 
@@ -22,7 +25,7 @@ func Commands(t *testing.T, dir, name string) string {
 }
 
 // Run runs the commands of a README as a person would, in a copy of the repository, and returns
-// what they print. The environment has nothing of who runs the tests.
+// what they print, within harness.Patience. The environment has nothing of who runs the tests.
 func Run(t *testing.T, dir, name string, tools map[string]string, environment ...string) string {
 	t.Helper()
 	bin := t.TempDir()
@@ -31,9 +34,13 @@ func Run(t *testing.T, dir, name string, tools map[string]string, environment ..
 			t.Fatal(err)
 		}
 	}
-	command := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", Commands(t, dir, name))
+	ctx, cancel := context.WithTimeout(t.Context(), harness.Patience)
+	defer cancel()
+	command := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", Commands(t, dir, name))
 	command.Dir = dir
 	command.Env = append([]string{"PATH=" + bin + ":/usr/bin:/bin", "HOME=" + bin}, environment...)
+	// What the commands have started and is still there then is not waited for.
+	command.WaitDelay = time.Second
 	output, err := command.CombinedOutput()
 	if err != nil {
 		t.Fatalf("the commands %q of %s: %v: %s", name, dir, err, output)
