@@ -8,8 +8,6 @@ import (
 
 	"github.com/cozystack/gitops-operator/e2e/embedded"
 	"github.com/cozystack/gitops-operator/e2e/harness"
-	"github.com/cozystack/gitops-operator/e2e/manifests"
-	"github.com/cozystack/gitops-operator/internal/operator"
 )
 
 // root leads from this package to the repository.
@@ -23,12 +21,12 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) (code int) {
-	var running *harness.Operator
+	var operator *harness.Operator
 	defer func() {
-		if running == nil {
+		if operator == nil {
 			return
 		}
-		if err := running.Stop(); err != nil {
+		if err := operator.Stop(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
@@ -38,10 +36,10 @@ func run(m *testing.M) (code int) {
 		if err := harness.Install(ctx, c, root); err != nil {
 			return err
 		}
-		if err := manifests.ApplyPaths(ctx, c.Client, root+"/config/customizer/rbac", root+"/config/customizer/guards"); err != nil {
+		if err := harness.InstallCustomizer(ctx, c, root); err != nil {
 			return err
 		}
-		running, err = harness.StartWith(ctx, c, harness.Config(), harness.Settings{Adjust: func(o *operator.Options) { o.Customizer = true }})
+		operator, err = harness.StartWith(ctx, c, harness.Config(), harness.Settings{Adjust: harness.CustomizerOn})
 		return err
 	})
 }
