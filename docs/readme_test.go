@@ -9,7 +9,8 @@ import (
 )
 
 // pages are those that a person reads from top to bottom.
-var pages = []string{"../README.md", "architecture.md", "security.md", "check.md", "performance.md", "troubleshooting.md", "../e2e/kind/README.md"}
+var pages = []string{"../README.md", "architecture.md", "security.md", "check.md", "performance.md", "troubleshooting.md", "platform-gitops.md", "tenant-gitops.md",
+	"../e2e/kind/README.md", "../examples/admin-repo/README.md", "../examples/tenant-repo/README.md"}
 
 // TestLinksLeadSomewhere follows each link to a file or a heading.
 func TestLinksLeadSomewhere(t *testing.T) {
