@@ -13,6 +13,7 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/tools/events"
@@ -67,6 +68,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	if err := r.platform.ensure(ctx); err != nil {
 		if values == nil {
+			if apimeta.IsNoMatchError(err) && !r.mayBeLeft(ctx, request.Name) {
+				return ctrl.Result{}, nil
+			}
 			return ctrl.Result{RequeueAfter: retryInterval}, nil
 		}
 		verdict := override.Verdict{Ready: "False", Reason: cozyv1.ReasonPlatformNotReady, Message: err.Error(), Event: err.Error()}
