@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	cozyv1 "github.com/cozystack/gitops-operator/api/cozystack/v1alpha1"
 	"github.com/cozystack/gitops-operator/e2e/harness"
@@ -29,19 +28,15 @@ const retries = 45 * time.Second
 func TestPackagesComeLater(t *testing.T) {
 	uninstallPackages(t)
 	harness.WithOperator(t, cluster, harness.Config())
-	const name, deleted = "acme-later", "acme-deleted"
-	create(t, overrideOf(t, deleted))
-	awaitNotServed(t, deleted)
-	ended := looks(t, "success")
-	remove(t, overrideOf(t, deleted))
-	// Whatever waits asks for another look, and is counted apart.
-	harness.Await(t, "a last look at what is deleted", func(context.Context) (bool, string) {
-		return looks(t, "success") > ended, fmt.Sprintf("%v looks", looks(t, "requeue_after"))
-	})
+	const name = "acme-later"
+	wantLastLook(t, "acme-deleted")
 	create(t, overrideOf(t, name))
 	first := awaitNotServed(t, name)
 
 	installHelmReleases(t)
+	wantLastLook(t, "acme-deleted")
+	// No label of a release holds it.
+	wantLastLook(t, strings.Repeat("acme-", 20)+"deleted")
 	installPackages(t)
 	newPackage(t, name)
 	began := time.Now()
@@ -53,6 +48,19 @@ func TestPackagesComeLater(t *testing.T) {
 	if last.UID != first.UID || last.Generation != first.Generation {
 		t.Error("it has not healed by itself")
 	}
+}
+
+// wantLastLook: where a PackageValues is deleted, there is a look at it that is the last.
+func wantLastLook(t *testing.T, name string) {
+	t.Helper()
+	create(t, overrideOf(t, name))
+	awaitNotServed(t, name)
+	ended := looks(t, "success")
+	remove(t, overrideOf(t, name))
+	// Whatever waits asks for another look, and is counted apart.
+	harness.Await(t, "a last look at what is deleted", func(context.Context) (bool, string) {
+		return looks(t, "success") > ended, fmt.Sprintf("%v looks", looks(t, "requeue_after"))
+	})
 }
 
 // TestLeftWherePackagesComeLater: where a release is overridden still and its PackageValues is
@@ -92,25 +100,7 @@ func removeAllOverrides(t *testing.T) {
 // looks are how often the operators have looked at a PackageValues with this result.
 func looks(t *testing.T, result string) float64 {
 	t.Helper()
-	families, err := metrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, family := range families {
-		if family.GetName() != "controller_runtime_reconcile_total" {
-			continue
-		}
-		for _, counted := range family.GetMetric() {
-			labels := map[string]string{}
-			for _, label := range counted.GetLabel() {
-				labels[label.GetName()] = label.GetValue()
-			}
-			if labels["controller"] == "packagevalues" && labels["result"] == result {
-				return counted.GetCounter().GetValue()
-			}
-		}
-	}
-	return 0
+	return harness.Reconciliations(t, "packagevalues", result)
 }
 
 func awaitNotServed(t *testing.T, name string) *cozyv1.PackageValues {
