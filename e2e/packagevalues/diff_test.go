@@ -82,7 +82,7 @@ func (c comparison) write(t *testing.T, content string) {
 // run runs the command.
 func (c comparison) run(t *testing.T, flags ...string) (code int, out, diagnostics string) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), c.binary, append(append([]string{"diff", "--root", c.tree}, flags...), c.tree)...) //nolint:gosec // G204: the program of this repository
+	command := exec.CommandContext(t.Context(), c.binary, append(append([]string{"diff", "--root", c.tree}, flags...), c.tree)...)
 	command.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig)
 	var printed, told bytes.Buffer
 	command.Stdout, command.Stderr = &printed, &told

@@ -77,6 +77,13 @@ func TestDeletedWhileTheWebhookDoesNotAnswer(t *testing.T) {
 	for _, component := range []string{"web", "db"} {
 		wantComponent(t, name, component, "{a: 1, b: 2}")
 	}
+	// The platform's operator tries again as well, and would hide whether ours does.
+	cluster.StopPackageOperator()
+	t.Cleanup(func() {
+		if err := cluster.StartPackageOperator(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 
 	callPort(t.Context(), t, cluster.WebhookPort)
 	var plain raw

@@ -149,6 +149,13 @@ func TestOneReplicaWritesAndEachAnswers(t *testing.T) {
 	var plain raw
 	plain.Spec.Values = []byte(`{"a":1}`)
 	awaitPlain(t, name, "web", plain)
+
+	if err := follower.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	callPort(t.Context(), t, cluster.WebhookPort)
+	// One that is stopped before it is ready might not end.
+	startOperator(t)
 }
 
 // callReplica has the API server ask a replica, as it may through the Service, about the

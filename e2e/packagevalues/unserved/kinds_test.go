@@ -54,7 +54,7 @@ func uninstallPackages(t *testing.T) {
 		harness.AwaitGone(t, cluster.Client, definition)
 	}
 	// Another client, which remembers nothing.
-	harness.Await(t, "the kinds to be served no more", func(ctx context.Context) (bool, string) {
+	harness.Await(t, "the kinds to be served no more", func(context.Context) (bool, string) {
 		fresh, err := client.New(cluster.Config, client.Options{})
 		if err != nil {
 			return false, err.Error()
