@@ -123,9 +123,12 @@ func readCluster(ctx context.Context) (*check.Export, error) {
 	var pkgs packages.PackageList
 	var sources packages.PackageSourceList
 	var values cozyv1.PackageValuesList
-	for _, list := range []client.ObjectList{&pkgs, &sources, &values} {
-		if err := c.List(ctx, list); err != nil {
-			return nil, fmt.Errorf("cannot list %T: %w", list, err)
+	for _, kind := range []struct {
+		plural string
+		list   client.ObjectList
+	}{{"Packages", &pkgs}, {"PackageSources", &sources}, {"PackageValues", &values}} {
+		if err := c.List(ctx, kind.list); err != nil {
+			return nil, fmt.Errorf("cannot list %s of the cluster at %s: %w", kind.plural, config.Host, err)
 		}
 	}
 	for i := range pkgs.Items {

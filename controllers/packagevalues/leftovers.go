@@ -6,6 +6,7 @@ import (
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,9 +31,7 @@ type leftovers struct {
 // Start lists until it could.
 func (l *leftovers) Start(ctx context.Context) error {
 	err := wait.PollUntilContextCancel(ctx, leftoversInterval, true, func(ctx context.Context) (bool, error) {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(helmrelease.GroupVersion.WithKind("HelmReleaseList"))
-		err := l.reader.List(ctx, list, client.HasLabels{packages.OverriddenLabel})
+		list, err := listOverridden(ctx, l.reader)
 		if apimeta.IsNoMatchError(err) {
 			// Where HelmReleases come later, none of them is from before.
 			return true, nil
@@ -54,4 +53,26 @@ func (l *leftovers) Start(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// mayBeLeft says whether a release of a Package without a PackageValues is overridden still, or
+// that cannot be known. Where Packages are not served, nothing else is to be done about one
+// that is gone: without such a release nobody needs to look again.
+func (r *Reconciler) mayBeLeft(ctx context.Context, name string) bool {
+	if len(validation.IsValidLabelValue(name)) > 0 {
+		// No release can be labelled with it, and none be looked for by it.
+		return false
+	}
+	list, err := listOverridden(ctx, r.Live, client.MatchingLabels{packages.PackageLabel: name})
+	if apimeta.IsNoMatchError(err) {
+		return false
+	}
+	return err != nil || len(list.Items) > 0
+}
+
+// listOverridden lists what is known of the HelmReleases with our label, beside their content.
+func listOverridden(ctx context.Context, reader client.Reader, options ...client.ListOption) (*metav1.PartialObjectMetadataList, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(helmrelease.GroupVersion.WithKind("HelmReleaseList"))
+	return list, reader.List(ctx, list, append(options, client.HasLabels{packages.OverriddenLabel})...)
 }

@@ -77,29 +77,45 @@ type platformCache struct{ cache.Cache }
 // NeedLeaderElection says no.
 func (platformCache) NeedLeaderElection() bool { return false }
 
-// watchedKinds leads from each kind that is watched to the PackageValues it is about.
-func watchedKinds() map[client.Object]handler.MapFunc {
+// watchedKind is a kind that is watched.
+type watchedKind struct {
+	object client.Object
+	// plural is what people call it.
+	plural string
+	// toValues leads from an object to the PackageValues that it is about.
+	toValues handler.MapFunc
+}
+
+// watchedKinds are always in the same order: the first that cannot be watched is told of, and
+// what is told is not to change from one look to the next.
+func watchedKinds() []watchedKind {
 	byName := func(_ context.Context, obj client.Object) []reconcile.Request {
 		return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: obj.GetName()}}}
 	}
 	byLabel := func(_ context.Context, obj client.Object) []reconcile.Request {
 		return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: obj.GetLabels()[packages.PackageLabel]}}}
 	}
-	return map[client.Object]handler.MapFunc{&packages.Package{}: byName, &packages.PackageSource{}: byName, &packages.Release{}: byLabel}
+	return []watchedKind{
+		{&packages.Package{}, "Packages", byName},
+		{&packages.PackageSource{}, "PackageSources", byName},
+		{&packages.Release{}, "HelmReleases", byLabel},
+	}
 }
 
-// ensure starts the watches, and waits until the cache holds what there is.
+// ensure starts the watches, and waits until the cache holds what there is. The error is, by
+// apimeta.IsNoMatchError, to be told from others where one of the kinds is not served.
 func (w *platformWatch) ensure(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	synced := true
-	for object := range watchedKinds() {
-		informer, err := w.cache.GetInformer(ctx, object, cache.BlockUntilSynced(false))
+	for _, kind := range watchedKinds() {
+		informer, err := w.cache.GetInformer(ctx, kind.object, cache.BlockUntilSynced(false))
 		if apimeta.IsNoMatchError(err) {
-			return fmt.Errorf("Packages are not served here: PackageValues need a Cozystack platform: %w", err) //nolint:staticcheck // ST1005: it begins with a kind.
+			return fmt.Errorf("%s are not served here (%w): PackageValues need a Cozystack platform, whose operator brings these kinds; "+
+				"install it, or delete this PackageValues; it is looked for again every %s", kind.plural, err, retryInterval)
 		}
 		if err != nil {
-			return fmt.Errorf("cannot watch %T: %w", object, err)
+			return fmt.Errorf("cannot watch %s: %w", kind.plural, err)
 		}
 		synced = synced && informer.HasSynced()
 	}
@@ -118,9 +134,9 @@ func (w *platformWatch) ensure(ctx context.Context) error {
 	if w.watched || w.controller == nil {
 		return nil
 	}
-	for object, toValues := range watchedKinds() {
-		if err := w.controller.Watch(source.Kind(w.cache, object, handler.EnqueueRequestsFromMapFunc(toValues))); err != nil {
-			return fmt.Errorf("cannot watch %T: %w", object, err)
+	for _, kind := range watchedKinds() {
+		if err := w.controller.Watch(source.Kind(w.cache, kind.object, handler.EnqueueRequestsFromMapFunc(kind.toValues))); err != nil {
+			return fmt.Errorf("cannot watch %s: %w", kind.plural, err)
 		}
 	}
 	w.watched = true

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fluxcd/pkg/apis/meta"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/tools/events"
@@ -46,17 +47,32 @@ type Reconciler struct {
 	Config Config
 
 	platform *platformWatch
-	// told holds, by UID, the state of each PackageValues that an Event has told of last.
+	// told holds, by name, the state of each PackageValues that an Event has told of last.
 	told sync.Map
+	// refusals holds, by the name of the Package, what its releases did not take last.
+	refusals sync.Map
 }
 
 // retryInterval is after how long the platform is looked at again where it is not there, and
 // a release written again that did not take its values.
 const retryInterval = 15 * time.Second
 
+// conflictInterval is after how long a PackageValues is looked at again where somebody else
+// has written it, or its Package, at the same moment, which is no failure.
+const conflictInterval = time.Second
+
 // Reconcile makes the releases of one Package agree with its PackageValues, or with the
 // Package alone where there is none any more.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	result, err := r.reconcile(ctx, request)
+	if apierrors.IsConflict(err) {
+		ctrl.LoggerFrom(ctx).V(1).Info("somebody else wrote at the same moment", "error", err.Error())
+		return ctrl.Result{RequeueAfter: conflictInterval}, nil
+	}
+	return result, err
+}
+
+func (r *Reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	values := &cozyv1.PackageValues{}
 	err := r.Client.Get(ctx, request.NamespacedName, values)
 	switch {
@@ -67,6 +83,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	if err := r.platform.ensure(ctx); err != nil {
 		if values == nil {
+			if apimeta.IsNoMatchError(err) && !r.mayBeLeft(ctx, request.Name) {
+				return ctrl.Result{}, nil
+			}
 			return ctrl.Result{RequeueAfter: retryInterval}, nil
 		}
 		verdict := override.Verdict{Ready: "False", Reason: cozyv1.ReasonPlatformNotReady, Message: err.Error(), Event: err.Error()}
@@ -87,6 +106,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		result.RequeueAfter = retryInterval
 	}
 	if values == nil {
+		r.told.Delete(request.Name)
 		return result, nil
 	}
 	if result.RequeueAfter == 0 {
@@ -132,16 +152,24 @@ func (r *Reconciler) look(ctx context.Context, name string, values *cozyv1.Packa
 // write has the webhook asked about every release whose values or label are not as they should
 // be, and notes which do not take them. Errors are those that say nothing about a release.
 func (r *Reconciler) write(ctx context.Context, name string, seen *override.Seen) error {
+	refused := refusalsOf{}
+	defer r.keepRefusals(name, refused)
 	for _, write := range seen.Plan(seen.Releases, r.Config.OperatorNamespace) {
+		if last, recent := r.refusedRecently(name, write); recent {
+			refused[write.Release], seen.Refused[write.Release] = last, last.why
+			continue
+		}
 		written, err := r.touch(ctx, write)
 		switch {
 		case apierrors.IsNotFound(err):
 		case isPassing(err):
 			return fmt.Errorf("cannot write HelmRelease %s: %w", write.Release, err)
 		case err != nil:
+			refused.note(write, err.Error())
 			seen.Refused[write.Release] = err.Error()
 		case written.Digest != write.Digest && !r.isBehind(ctx, name, written):
-			seen.Refused[write.Release] = "the webhook releases.gitops.cozystack.io was not asked; compare the MutatingWebhookConfiguration gitops-operator with config/webhook"
+			refused.note(write, notAsked)
+			seen.Refused[write.Release] = notAsked
 		default:
 			for i := range seen.Releases {
 				if release := &seen.Releases[i]; release.Namespace == written.Namespace && release.Name == written.Name {

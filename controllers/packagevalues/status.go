@@ -120,8 +120,9 @@ func (r *Reconciler) recordEvent(before, values *cozyv1.PackageValues, verdict o
 	if verdict.Ready == metav1.ConditionUnknown {
 		return
 	}
-	state := fmt.Sprintf("%s %s %d", verdict.Ready, verdict.Reason, values.Generation)
-	last, known := r.told.Swap(values.UID, state)
+	type told struct{ of, is string }
+	state := told{of: string(values.UID), is: fmt.Sprintf("%s %s %d", verdict.Ready, verdict.Reason, values.Generation)}
+	last, known := r.told.Swap(values.Name, state)
 	if known && last == state {
 		return
 	}

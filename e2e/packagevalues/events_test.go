@@ -78,27 +78,28 @@ func TestEachStateIsToldOnce(t *testing.T) {
 	overrideComponents(t, name, "{web: {values: {b: 2}}}")
 	awaitState(t, name, metav1.ConditionFalse, "PackageNotFound")
 	want("Warning PackageNotFound")
-	newComponents(t, name, map[string]string{"web": "{a: 1}"})
+	// The source comes when the Package has been seen: of two that come at once either may be
+	// seen first.
+	create(t, packageOf(t, name, map[string]string{"web": "{a: 1}"}))
+	awaitState(t, name, metav1.ConditionFalse, "PackageSourceNotFound")
+	want("Warning PackageNotFound", "Warning PackageSourceNotFound")
+	create(t, sourceOf(t, name, "web"))
 	awaitState(t, name, metav1.ConditionTrue, "Succeeded")
-	// The source may be seen after the Package, or before it.
-	told := eventsOf(t, name)
-	if len(told) > 2 && strings.HasPrefix(told[1], "Warning PackageSourceNotFound") {
-		t.Errorf("the source came first, and the events are %q", told)
-	}
-	want("Warning PackageNotFound", "Normal Succeeded")
+	told := []string{"Warning PackageNotFound", "Warning PackageSourceNotFound", "Normal Succeeded"}
+	want(told...)
 	patch(t, object(t, "Package", name, "{}"), "spec: {components: {web: {values: {a: 2}}}}")
 	awaitComponent(t, name, "web", "{a: 2, b: 2}")
 	awaitState(t, name, metav1.ConditionTrue, "Succeeded")
-	want("Warning PackageNotFound", "Normal Succeeded")
+	want(told...)
 	overrideComponents(t, name, "{web: {values: {fail: at once}}}")
 	awaitState(t, name, metav1.ConditionFalse, "ReleaseFailed")
-	want("Warning PackageNotFound", "Normal Succeeded", "Warning ReleaseFailed")
+	want(append(told, "Warning ReleaseFailed")...)
 	overrideComponents(t, name, "{web: {values: {b: 3}}}")
 	awaitState(t, name, metav1.ConditionTrue, "Succeeded")
-	want("Warning PackageNotFound", "Normal Succeeded", "Warning ReleaseFailed", "Normal Succeeded")
+	want(append(told, "Warning ReleaseFailed", "Normal Succeeded")...)
 	overrideSpec(t, name, "{suspend: true, components: {web: {values: {b: 3}}}}")
 	awaitState(t, name, metav1.ConditionTrue, "Suspended")
-	want("Warning PackageNotFound", "Normal Succeeded", "Warning ReleaseFailed", "Normal Succeeded", "Normal Suspended")
+	want(append(told, "Warning ReleaseFailed", "Normal Succeeded", "Normal Suspended")...)
 }
 
 // eventsOf are the events of a PackageValues in order: type, reason and note. One that was
