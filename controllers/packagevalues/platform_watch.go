@@ -29,7 +29,9 @@ const firstListTimeout = 10 * time.Second
 // time that there is a PackageValues: the manager's own cache would refuse to start where
 // they are not served, and without one there is nothing to read them for.
 type platformWatch struct {
-	cache cache.Cache
+	// cache holds Packages and PackageSources, and releases their HelmReleases. It is another
+	// one: settings of one kind within a cache need that kind to be served from the start.
+	cache, releases cache.Cache
 
 	mu         sync.Mutex
 	controller controller.Controller
@@ -52,23 +54,40 @@ func newPlatformWatch(mgr ctrl.Manager, scheme *runtime.Scheme) (*platformWatch,
 	if err != nil {
 		return nil, err
 	}
-	platform, err := cache.New(mgr.GetConfig(), cache.Options{
+	options := cache.Options{
 		HTTPClient:                  mgr.GetHTTPClient(),
 		Scheme:                      scheme,
 		Mapper:                      mgr.GetRESTMapper(),
 		ReaderFailOnMissingInformer: true,
 		DefaultTransform:            cache.TransformStripManagedFields(),
-		ByObject: map[client.Object]cache.ByObject{
-			&packages.Release{}: {Label: labels.NewSelector().Add(*ofPackages), Transform: packages.Strip},
-		},
-	})
+	}
+	w := &platformWatch{}
+	if w.cache, err = newPlatformCache(mgr, options); err != nil {
+		return nil, err
+	}
+	options.DefaultLabelSelector = labels.NewSelector().Add(*ofPackages)
+	options.DefaultTransform = packages.Strip
+	w.releases, err = newPlatformCache(mgr, options)
+	return w, err
+}
+
+func newPlatformCache(mgr ctrl.Manager, options cache.Options) (cache.Cache, error) {
+	made, err := cache.New(mgr.GetConfig(), options)
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a cache of Packages: %w", err)
 	}
-	if err := mgr.Add(platformCache{platform}); err != nil {
+	if err := mgr.Add(platformCache{made}); err != nil {
 		return nil, fmt.Errorf("cannot add the cache of Packages: %w", err)
 	}
-	return &platformWatch{cache: platform}, nil
+	return made, nil
+}
+
+// of is the cache that holds a kind.
+func (w *platformWatch) of(object client.Object) cache.Cache {
+	if _, isRelease := object.(*packages.Release); isRelease {
+		return w.releases
+	}
+	return w.cache
 }
 
 // platformCache runs in every replica: it is idle until the leader asks it.
@@ -109,7 +128,7 @@ func (w *platformWatch) ensure(ctx context.Context) error {
 	defer w.mu.Unlock()
 	synced := true
 	for _, kind := range watchedKinds() {
-		informer, err := w.cache.GetInformer(ctx, kind.object, cache.BlockUntilSynced(false))
+		informer, err := w.of(kind.object).GetInformer(ctx, kind.object, cache.BlockUntilSynced(false))
 		if apimeta.IsNoMatchError(err) {
 			return fmt.Errorf("%s are not served here (%w): PackageValues need a Cozystack platform, whose operator brings these kinds; "+
 				"install it, or delete this PackageValues; it is looked for again every %s", kind.plural, err, retryInterval)
@@ -125,7 +144,7 @@ func (w *platformWatch) ensure(ctx context.Context) error {
 		}
 		waiting, cancel := context.WithTimeout(ctx, firstListTimeout)
 		defer cancel()
-		if !w.cache.WaitForCacheSync(waiting) {
+		if !w.cache.WaitForCacheSync(waiting) || !w.releases.WaitForCacheSync(waiting) {
 			// Once: otherwise every pass would take that long.
 			w.late = ctx.Err() == nil
 			return errUnlisted
@@ -135,7 +154,7 @@ func (w *platformWatch) ensure(ctx context.Context) error {
 		return nil
 	}
 	for _, kind := range watchedKinds() {
-		if err := w.controller.Watch(source.Kind(w.cache, kind.object, handler.EnqueueRequestsFromMapFunc(kind.toValues))); err != nil {
+		if err := w.controller.Watch(source.Kind(w.of(kind.object), kind.object, handler.EnqueueRequestsFromMapFunc(kind.toValues))); err != nil {
 			return fmt.Errorf("cannot watch %s: %w", kind.plural, err)
 		}
 	}

@@ -142,7 +142,7 @@ func (r *Reconciler) look(ctx context.Context, name string, values *cozyv1.Packa
 		return seen, fmt.Errorf("cannot read PackageSource %s: %w", name, err)
 	}
 	var list packages.ReleaseList
-	if err := r.platform.cache.List(ctx, &list, client.MatchingLabels{packages.PackageLabel: name}); err != nil {
+	if err := r.platform.releases.List(ctx, &list, client.MatchingLabels{packages.PackageLabel: name}); err != nil {
 		return seen, fmt.Errorf("cannot list the HelmReleases of Package %s: %w", name, err)
 	}
 	seen.Releases = list.Items

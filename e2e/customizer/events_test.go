@@ -44,8 +44,12 @@ func TestEachStateIsToldOnce(t *testing.T) {
 // TestNameTaken: nothing of somebody else's is taken over, and the Customizer goes on when it is
 // gone.
 func TestNameTaken(t *testing.T) {
-	t.Parallel()
 	const name, account = "taken", "cozystack-customizer-taken"
+	harness.Await(t, "no Customizer of an earlier test", func(ctx context.Context) (bool, string) {
+		var list gitopsv1.CustomizerList
+		err := cluster.Client.List(ctx, &list)
+		return err == nil && len(list.Items) == 0, fmt.Sprint(len(list.Items), err)
+	})
 	// The first account is not free, or this Customizer might have it.
 	first, _ := newCustomizer(t, "taken-first", map[string]string{"a.yaml": packageValues("acme.taken-first")})
 	create(t, first)
