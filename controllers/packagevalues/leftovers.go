@@ -6,7 +6,6 @@ import (
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -59,10 +58,6 @@ func (l *leftovers) Start(ctx context.Context) error {
 // that cannot be known. Where Packages are not served, nothing else is to be done about one
 // that is gone: without such a release nobody needs to look again.
 func (r *Reconciler) mayBeLeft(ctx context.Context, name string) bool {
-	if len(validation.IsValidLabelValue(name)) > 0 {
-		// No release can be labelled with it, and none be looked for by it.
-		return false
-	}
 	list, err := listOverridden(ctx, r.Live, client.MatchingLabels{packages.PackageLabel: name})
 	if apimeta.IsNoMatchError(err) {
 		return false
