@@ -149,7 +149,7 @@ func fieldsOf(t *testing.T, o *unstructured.Unstructured, manager string) []stri
 			continue
 		}
 		var fields map[string]any
-		if err := json.Unmarshal(entry.FieldsV1.Raw, &fields); err != nil {
+		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
 			t.Fatal(err)
 		}
 		paths = append(paths, leaves(fields, "")...)

@@ -230,7 +230,7 @@ type ExtraRule struct {
 }
 
 // PolicyRule is the rule as it is granted.
-func (r ExtraRule) PolicyRule() rbacv1.PolicyRule {
+func (r *ExtraRule) PolicyRule() rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: r.APIGroups, Resources: r.Resources, ResourceNames: r.ResourceNames, Verbs: r.Verbs}
 }
 
