@@ -3,12 +3,8 @@ package customizer_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
-	"time"
 
-	"github.com/fluxcd/pkg/apis/meta"
-	sourcev1 "github.com/fluxcd/source-controller/api/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
@@ -45,32 +41,18 @@ func fromYAML(text string) *unstructured.Unstructured {
 	return o
 }
 
-// newCustomizer is one that applies a repository with these files, not made yet. It looks at no
-// bootstrap Package, and can be changed before it is made.
+// newCustomizer is one that applies a repository with these files, not made yet: it can be
+// changed before it is.
 func newCustomizer(t *testing.T, name string, files map[string]string) (*gitopsv1.Customizer, *gitserver.Repository) {
 	t.Helper()
 	repository, _ := harness.NewRepository(t, git, name, files)
-	c := &gitopsv1.Customizer{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	c.Spec.Source.Git = &gitopsv1.GitSource{
-		URL: repository.HTTPSURL(), Ref: &sourcev1.GitRepositoryRef{Branch: gitserver.DefaultBranch},
-		SecretRef: &meta.LocalObjectReference{Name: harness.CASecret}, Interval: metav1.Duration{Duration: 30 * time.Second},
-	}
-	c.Spec.Kustomization.HealthChecks = &[]meta.NamespacedObjectKindReference{}
-	c.Spec.Kustomization.RetryInterval = &metav1.Duration{Duration: 10 * time.Second}
-	return c, repository
+	return harness.Customizer(name, repository), repository
 }
 
 // create makes a Customizer, and deletes it when the test ends.
 func create(t *testing.T, c *gitopsv1.Customizer) {
 	t.Helper()
-	if err := cluster.Client.Create(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := cluster.Client.Delete(context.Background(), c.DeepCopy()); client.IgnoreNotFound(err) != nil {
-			t.Error(err)
-		}
-	})
+	harness.CreateCustomizer(t, cluster.Client, c)
 }
 
 // change changes the spec of a Customizer.
@@ -86,33 +68,14 @@ func change(t *testing.T, c *gitopsv1.Customizer, with func(*gitopsv1.Customizer
 
 func read(t *testing.T, name string) *gitopsv1.Customizer {
 	t.Helper()
-	c := &gitopsv1.Customizer{}
-	if err := cluster.Client.Get(t.Context(), client.ObjectKey{Name: name}, c); err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return harness.ReadCustomizer(t, cluster.Client, name)
 }
 
 // awaitState waits until a Customizer is in a state, which is told of its spec as it is, and the
 // message holds all parts.
 func awaitState(t *testing.T, name string, status metav1.ConditionStatus, reason string, parts ...string) *gitopsv1.Customizer {
 	t.Helper()
-	c := &gitopsv1.Customizer{}
-	harness.Await(t, fmt.Sprintf("Customizer %s to be %s, %s, %q", name, status, reason, parts), func(ctx context.Context) (bool, string) {
-		if err := cluster.Client.Get(ctx, client.ObjectKey{Name: name}, c); err != nil {
-			return false, err.Error()
-		}
-		ready := apimeta.FindStatusCondition(c.Status.Conditions, meta.ReadyCondition)
-		if ready == nil {
-			return false, "no condition"
-		}
-		is := ready.Status == status && ready.Reason == reason && ready.ObservedGeneration == c.Generation
-		for _, part := range parts {
-			is = is && strings.Contains(ready.Message, part)
-		}
-		return is, fmt.Sprintf("%s: %s: %s", ready.Status, ready.Reason, ready.Message)
-	})
-	return c
+	return harness.AwaitCustomizer(t, cluster.Client, name, status, reason, parts...)
 }
 
 // awaitApplied waits until a commit is applied.
@@ -129,24 +92,10 @@ func push(t *testing.T, name string, repository *gitserver.Repository, files map
 	return commit
 }
 
-// request asks for a reconciliation, as `flux reconcile` would.
+// request asks for a reconciliation.
 func request(t *testing.T, name string) {
 	t.Helper()
-	stored := read(t, name)
-	changed := stored.DeepCopy()
-	annotate(changed, meta.ReconcileRequestAnnotation, time.Now().Format(time.RFC3339Nano))
-	if err := cluster.Client.Patch(t.Context(), changed, client.MergeFrom(stored)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func annotate(o client.Object, key, value string) {
-	annotations := o.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[key] = value
-	o.SetAnnotations(annotations)
+	harness.RequestCustomizer(t, cluster.Client, name)
 }
 
 // remove deletes a Customizer, and waits until it is gone.

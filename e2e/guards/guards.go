@@ -59,7 +59,7 @@ func Lay(ctx context.Context, admin client.Client, accounts ...string) error {
 	for _, o := range []client.Object{
 		packageOf(updatedPackage, "{replicas: 1}"), source("cozy-system", platformSource), source("cozy-system", otherSource), source("default", platformSource),
 	} {
-		if err := admin.Create(ctx, o, client.FieldOwner("helm-controller")); err != nil {
+		if err := admin.Create(ctx, o, client.FieldOwner("helm-controller")); client.IgnoreAlreadyExists(err) != nil {
 			return fmt.Errorf("lay %s %s: %w", o.GetObjectKind().GroupVersionKind().Kind, o.GetName(), err)
 		}
 	}
@@ -69,7 +69,7 @@ func Lay(ctx context.Context, admin client.Client, accounts ...string) error {
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "cozy-system", Name: account}},
 		}
-		if err := admin.Create(ctx, binding); err != nil {
+		if err := admin.Create(ctx, binding); client.IgnoreAlreadyExists(err) != nil {
 			return fmt.Errorf("let %s do everything: %w", account, err)
 		}
 	}

@@ -74,3 +74,20 @@ func (c *Cluster) RunHelmController(ctx context.Context, mirrorApplications bool
 	}
 	return c.AwaitDeployment(ctx, FluxNamespace, "helm-controller")
 }
+
+// RunPackageOperator runs the stand-in for the platform's operator of packages as a pod.
+// HelmReleases must be served by then.
+func (c *Cluster) RunPackageOperator(ctx context.Context) error {
+	image, err := c.loadStandIn(ctx, "packageoperator")
+	if err != nil {
+		return err
+	}
+	text, err := render("package-operator.yaml", map[string]any{"Image": image})
+	if err != nil {
+		return err
+	}
+	if err := c.Apply(ctx, text); err != nil {
+		return err
+	}
+	return c.AwaitDeployment(ctx, "cozy-system", "cozystack-operator")
+}

@@ -71,15 +71,29 @@ func (s *Stage) loadOperator(ctx context.Context) (err error) {
 	return s.Cluster.LoadBinaryImage(ctx, s.image, binary, OperatorName)
 }
 
-// InstallOperator installs the operator with config/default, and with more arguments if
-// there are any, or changes the one that is installed; and waits until it runs.
-func (s *Stage) InstallOperator(ctx context.Context, args ...string) (err error) {
+// InstallOperator installs the operator, with the admin tier where the package's tests have
+// it, and with more arguments if there are any, or changes the one that is installed; and
+// waits until it runs.
+func (s *Stage) InstallOperator(ctx context.Context, args ...string) error {
+	if s.adminTier {
+		return s.install(ctx, "customizer", args)
+	}
+	return s.InstallWithoutAdminTier(ctx, args...)
+}
+
+// InstallWithoutAdminTier is InstallOperator, and switches the admin tier off.
+func (s *Stage) InstallWithoutAdminTier(ctx context.Context, args ...string) error {
+	return s.install(ctx, "default", args)
+}
+
+// install applies a folder of config.
+func (s *Stage) install(ctx context.Context, folder string, args []string) (err error) {
 	dir, err := os.MkdirTemp("", "suites-install-")
 	if err != nil {
 		return fmt.Errorf("install the operator: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	text, err := s.overlay(dir, args)
+	text, err := s.overlay(dir, folder, args)
 	if err != nil {
 		return fmt.Errorf("install the operator: %w", err)
 	}
@@ -92,14 +106,14 @@ func (s *Stage) InstallOperator(ctx context.Context, args ...string) (err error)
 	return s.Cluster.AwaitDeployment(ctx, OperatorNamespace, OperatorName)
 }
 
-// overlay is a kustomization of config/default with the images that the node has.
-func (s *Stage) overlay(dir string, args []string) (string, error) {
+// overlay is a kustomization of a folder of config with the images that the node has.
+func (s *Stage) overlay(dir, folder string, args []string) (string, error) {
 	top, err := root()
 	if err != nil {
 		return "", err
 	}
 	// Kustomize takes relative paths only.
-	base, err := filepath.Rel(dir, filepath.Join(top, "config", "default"))
+	base, err := filepath.Rel(dir, filepath.Join(top, "config", folder))
 	if err != nil {
 		return "", err
 	}

@@ -41,18 +41,28 @@ type Stage struct {
 
 	// image is the operator's, in the node.
 	image string
+	// adminTier says that there is a Customizer.
+	adminTier bool
+}
+
+// Options say what a package's tests run on.
+type Options struct {
+	// Flavour is how the platform's Flux runs.
+	Flavour kind.Flavour
+	// AdminTier has the operator's admin tier, and Packages.
+	AdminTier bool
 }
 
 // Main creates a cluster for all tests of a package, hands it to ready, runs the tests
 // and deletes the cluster, also when it is interrupted; KEEP_CLUSTER in the environment
 // keeps it. It returns the code to exit with. When tests fail, it prints what the
 // cluster's pods have to say.
-func Main(m *testing.M, flavour kind.Flavour, ready func(*Stage)) int {
+func Main(m *testing.M, options Options, ready func(*Stage)) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	name := "suites-" + string(flavour)
+	name := "suites-" + string(options.Flavour)
 	code := 1
-	stage, err := start(ctx, name, flavour)
+	stage, err := start(ctx, name, options)
 	if err == nil {
 		ready(stage)
 		code, err = run(ctx, m)
@@ -97,13 +107,13 @@ func run(ctx context.Context, m *testing.M) (int, error) {
 }
 
 // start creates the cluster and all that the tests find in it.
-func start(ctx context.Context, name string, flavour kind.Flavour) (*Stage, error) {
+func start(ctx context.Context, name string, options Options) (*Stage, error) {
 	began := time.Now()
-	cluster, err := kind.Create(ctx, kind.Options{Name: name, Flavour: flavour, Log: os.Stdout})
+	cluster, err := kind.Create(ctx, kind.Options{Name: name, Flavour: options.Flavour, Log: os.Stdout})
 	if err != nil {
 		return nil, err
 	}
-	s := &Stage{Cluster: cluster}
+	s := &Stage{Cluster: cluster, adminTier: options.AdminTier}
 	if s.Client, err = client.New(cluster.RESTConfig, client.Options{Scheme: operator.Scheme()}); err != nil {
 		return nil, fmt.Errorf("make a client of cluster %s: %w", name, err)
 	}
@@ -115,6 +125,11 @@ func start(ctx context.Context, name string, flavour kind.Flavour) (*Stage, erro
 	}
 	if err := InstallPlatform(ctx, cluster, s.Client); err != nil {
 		return s, err
+	}
+	if options.AdminTier {
+		if err := s.servePackages(ctx); err != nil {
+			return s, err
+		}
 	}
 	if err := s.loadOperator(ctx); err != nil {
 		return s, err

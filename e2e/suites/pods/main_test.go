@@ -14,5 +14,5 @@ import (
 var stage *suites.Stage
 
 func TestMain(m *testing.M) {
-	os.Exit(suites.Main(m, kind.FluxInPods, func(s *suites.Stage) { stage = s }))
+	os.Exit(suites.Main(m, suites.Options{Flavour: kind.FluxInPods, AdminTier: true}, func(s *suites.Stage) { stage = s }))
 }
