@@ -87,6 +87,9 @@ func (r *Releases) Upgrade(ctx context.Context, chart *chart.Chart, values map[s
 	upgrade.Timeout = spec.GetTimeout(r.object.GetTimeout()).Duration
 	upgrade.WaitStrategy, upgrade.WaitForJobs = wait(spec.DisableWait), !spec.DisableWaitForJobs
 	upgrade.DisableHooks, upgrade.CleanupOnFail = spec.DisableHooks, spec.CleanupOnFail
+	// Else Helm takes the values of the release before in place of empty ones, and what it
+	// stores never is what was wanted.
+	upgrade.ResetValues, upgrade.ReuseValues = !spec.PreserveValues, spec.PreserveValues
 	upgrade.ForceConflicts = true
 	upgrade.DisableOpenAPIValidation = true
 	_, err := upgrade.RunWithContext(ctx, r.name, chart, values)
