@@ -16,6 +16,7 @@ import (
 	"github.com/cozystack/gitops-operator/internal/apply"
 	"github.com/cozystack/gitops-operator/internal/customizer"
 	"github.com/cozystack/gitops-operator/internal/fluxstatus"
+	"github.com/cozystack/gitops-operator/internal/readiness"
 )
 
 const fieldOwner = client.FieldOwner(apply.FieldManager)
@@ -35,7 +36,7 @@ func (r *Reconciler) report(ctx context.Context, c *gitopsv1.Customizer, verdict
 	before := c.DeepCopy()
 	verdict.Message = cut(verdict.Message, maxMessage)
 	status := &c.Status
-	setConditions(c, verdict)
+	readiness.Set(&status.Conditions, c.Generation, readiness.Verdict(verdict))
 	status.ObservedGeneration = c.Generation
 	if seen != nil {
 		setSeen(c, *seen)
@@ -81,26 +82,6 @@ func setUnresolved(c *gitopsv1.Customizer, unresolved []string) {
 		Message: cut(message, maxMessage), ObservedGeneration: c.Generation,
 	})
 	c.Status.UnresolvedRules = unresolved[:min(len(unresolved), maxUnresolved)]
-}
-
-// setConditions writes Ready, and Reconciling and Stalled where they hold, as kstatus reads
-// them.
-func setConditions(c *gitopsv1.Customizer, verdict customizer.Verdict) {
-	conditions := &c.Status.Conditions
-	set := func(kind string, status metav1.ConditionStatus) {
-		apimeta.SetStatusCondition(conditions, metav1.Condition{
-			Type: kind, Status: status, Reason: verdict.Reason, Message: verdict.Message, ObservedGeneration: c.Generation,
-		})
-	}
-	set(meta.ReadyCondition, verdict.Ready)
-	apimeta.RemoveStatusCondition(conditions, meta.StalledCondition)
-	apimeta.RemoveStatusCondition(conditions, meta.ReconcilingCondition)
-	switch {
-	case verdict.Stalled:
-		set(meta.StalledCondition, metav1.ConditionTrue)
-	case verdict.Ready != metav1.ConditionTrue:
-		set(meta.ReconcilingCondition, metav1.ConditionTrue)
-	}
 }
 
 func (r *Reconciler) patchStatus(ctx context.Context, before, c *gitopsv1.Customizer) error {

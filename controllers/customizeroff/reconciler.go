@@ -6,10 +6,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/fluxcd/pkg/apis/meta"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -19,6 +17,7 @@ import (
 
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/apply"
+	"github.com/cozystack/gitops-operator/internal/readiness"
 )
 
 // message says the mend. What was stamped before the tier was switched off goes on by itself:
@@ -51,12 +50,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	before := c.DeepCopy()
-	for kind, status := range map[string]metav1.ConditionStatus{meta.ReadyCondition: metav1.ConditionFalse, meta.StalledCondition: metav1.ConditionTrue} {
-		apimeta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
-			Type: kind, Status: status, Reason: gitopsv1.ReasonSwitchedOff, Message: message, ObservedGeneration: c.Generation,
-		})
-	}
-	apimeta.RemoveStatusCondition(&c.Status.Conditions, meta.ReconcilingCondition)
+	readiness.Set(&c.Status.Conditions, c.Generation, readiness.Verdict{
+		Ready: metav1.ConditionFalse, Reason: gitopsv1.ReasonSwitchedOff, Message: message, Stalled: true,
+	})
 	c.Status.ObservedGeneration = c.Generation
 	if equality.Semantic.DeepEqual(before.Status, c.Status) {
 		return ctrl.Result{}, nil

@@ -17,6 +17,7 @@ import (
 
 	cozyv1 "github.com/cozystack/gitops-operator/api/cozystack/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/override"
+	"github.com/cozystack/gitops-operator/internal/readiness"
 )
 
 // fieldManager is the name that the operator writes under.
@@ -30,7 +31,9 @@ func (r *Reconciler) report(ctx context.Context, values *cozyv1.PackageValues, v
 	before := values
 	values = values.DeepCopy()
 	verdict.Message = cut(verdict.Message, maxMessage)
-	setConditions(values, verdict)
+	readiness.Set(&values.Status.Conditions, values.Generation, readiness.Verdict{
+		Ready: verdict.Ready, Reason: verdict.Reason, Message: verdict.Message, Stalled: verdict.Stalled,
+	})
 	values.Status.ObservedGeneration = values.Generation
 	values.Status.LastHandledReconcileAt = requested(values)
 	values.Status.Components = components
@@ -92,26 +95,6 @@ func sameStatus(before, after *cozyv1.PackageValuesStatus) bool {
 		}
 	}
 	return equality.Semantic.DeepEqual(before, after)
-}
-
-// setConditions writes Ready, and Reconciling and Stalled where they hold, as kstatus reads
-// them.
-func setConditions(values *cozyv1.PackageValues, verdict override.Verdict) {
-	conditions := &values.Status.Conditions
-	set := func(kind string, status metav1.ConditionStatus) {
-		apimeta.SetStatusCondition(conditions, metav1.Condition{
-			Type: kind, Status: status, Reason: verdict.Reason, Message: verdict.Message, ObservedGeneration: values.Generation,
-		})
-	}
-	set(meta.ReadyCondition, verdict.Ready)
-	apimeta.RemoveStatusCondition(conditions, meta.StalledCondition)
-	apimeta.RemoveStatusCondition(conditions, meta.ReconcilingCondition)
-	switch {
-	case verdict.Stalled:
-		set(meta.StalledCondition, metav1.ConditionTrue)
-	case verdict.Ready != metav1.ConditionTrue:
-		set(meta.ReconcilingCondition, metav1.ConditionTrue)
-	}
 }
 
 // recordEvent tells of another state than was told of last; being on the way is none, and what

@@ -16,6 +16,7 @@ import (
 	gitopsv1 "github.com/cozystack/gitops-operator/api/gitops/v1alpha1"
 	"github.com/cozystack/gitops-operator/internal/apply"
 	"github.com/cozystack/gitops-operator/internal/names"
+	"github.com/cozystack/gitops-operator/internal/readiness"
 )
 
 // report fills the status in, and records an event for each change of state.
@@ -207,26 +208,10 @@ func tenantVerdict(suspended bool, sources []gitopsv1.SourceStatus, controller *
 	return verdict{ready: metav1.ConditionTrue, reason: gitopsv1.ReasonSucceeded, message: message}
 }
 
-// setConditions writes Ready, and Reconciling and Stalled where they hold, as
-// kstatus reads them.
 func (p *pass) setConditions(v verdict) {
-	conditions := &p.tenant.Status.Conditions
-	set := func(kind string, status metav1.ConditionStatus) {
-		apimeta.SetStatusCondition(conditions, metav1.Condition{
-			Type: kind, Status: status, Reason: v.reason, Message: v.message, ObservedGeneration: p.tenant.Generation,
-		})
-	}
-	set(meta.ReadyCondition, v.ready)
-	if v.stalled {
-		set(meta.StalledCondition, metav1.ConditionTrue)
-	} else {
-		apimeta.RemoveStatusCondition(conditions, meta.StalledCondition)
-	}
-	if v.ready != metav1.ConditionTrue && !v.stalled {
-		set(meta.ReconcilingCondition, metav1.ConditionTrue)
-	} else {
-		apimeta.RemoveStatusCondition(conditions, meta.ReconcilingCondition)
-	}
+	readiness.Set(&p.tenant.Status.Conditions, p.tenant.Generation, readiness.Verdict{
+		Ready: v.ready, Reason: v.reason, Message: v.message, Stalled: v.stalled,
+	})
 	p.setRemovalTracked()
 }
 

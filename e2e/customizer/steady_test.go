@@ -18,7 +18,7 @@ import (
 const ownAccount = "system:serviceaccount:cozy-gitops:gitops-operator"
 
 // TestSteadyCustomizersAreNotWrittenTo: an operator that starts looks at each of them, and one
-// that looks again and again does; nothing is written. A change is, so the count counts.
+// that looks again and again does; nothing is written, about those that fail neither. A change is, so the count counts.
 func TestSteadyCustomizersAreNotWrittenTo(t *testing.T) {
 	stopOperator(t)
 	startOperator(t)
@@ -34,6 +34,7 @@ func TestSteadyCustomizersAreNotWrittenTo(t *testing.T) {
 		awaitState(t, name, metav1.ConditionTrue, gitopsv1.ReasonSucceeded)
 		names = append(names, name)
 	}
+	standing := standingFailures(t)
 	stopForNow(t)
 	began := time.Now()
 	config := harness.Config()
@@ -45,16 +46,19 @@ func TestSteadyCustomizersAreNotWrittenTo(t *testing.T) {
 		t.Fatal(err)
 	}
 	operator.AwaitReady(t)
-	harness.Await(t, "five resyncs of each", func(context.Context) (bool, string) {
+	harness.Await(t, "five resyncs of each, and a look at those that wait to be mended", func(context.Context) (bool, string) {
 		seen := looks.seen()
 		enough := true
+		for _, name := range standing {
+			enough = enough && seen[name] >= 1
+		}
 		for _, name := range names {
 			enough = enough && seen[name] >= 5
 		}
 		return enough, fmt.Sprint(seen)
 	})
 	ours := func(w embedded.Write) bool {
-		return w.Stored() && w.User == ownAccount && (strings.Contains(w.Name, "customizer") || strings.HasPrefix(w.Name, "steady-") || strings.Contains(w.Name, "acme-steady"))
+		return w.Stored() && w.User == ownAccount && (strings.Contains(w.Name, "customizer") || strings.HasPrefix(w.Name, "steady-") || strings.HasPrefix(w.Name, "standing-") || strings.Contains(w.Name, "acme-steady"))
 	}
 	wrote, err := cluster.Writes(began, ours)
 	if err != nil {
@@ -68,4 +72,22 @@ func TestSteadyCustomizersAreNotWrittenTo(t *testing.T) {
 	if wrote, err = cluster.Writes(began, ours); err != nil || len(wrote) == 0 {
 		t.Errorf("of a change the count says %v, %v", wrote, err)
 	}
+}
+
+// standingFailures are a Customizer whose repository cannot be fetched and one whose rules
+// nobody may grant. Both have said so, more than the second ago that times are told in.
+func standingFailures(t *testing.T) []string {
+	t.Helper()
+	const fetch, rules = "standing-fetch", "standing-rules"
+	c, _ := newCustomizer(t, fetch, nil)
+	c.Spec.Source.Git.Ref.Branch = "none"
+	create(t, c)
+	c, _ = newCustomizer(t, rules, nil)
+	c.Spec.RBAC.ExtraRules = []gitopsv1.ExtraRule{{APIGroups: []string{"standing.example.org"}, Resources: []string{"things"}, Verbs: []string{"get"}}}
+	create(t, c)
+	for name, reason := range map[string]string{fetch: "GitOperationFailed", rules: gitopsv1.ReasonRulesNotHeld} {
+		failed := awaitState(t, name, metav1.ConditionFalse, reason)
+		harness.AwaitAnotherSecond(t, failed.Status.Conditions)
+	}
+	return []string{fetch, rules}
 }

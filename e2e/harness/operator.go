@@ -207,6 +207,16 @@ func (o *Operator) Stop() error {
 	}
 }
 
+// Running says whether the operator has not ended.
+func (o *Operator) Running() bool {
+	select {
+	case <-o.done:
+		return false
+	default:
+		return true
+	}
+}
+
 // Ready asks the operator's readiness probe, or one check of it.
 func (o *Operator) Ready(ctx context.Context, check ...string) error {
 	address := "http://" + o.Probes + "/readyz/" + strings.Join(check, "/")

@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	cozyv1 "github.com/cozystack/gitops-operator/api/cozystack/v1alpha1"
 	"github.com/cozystack/gitops-operator/e2e/embedded"
 	"github.com/cozystack/gitops-operator/e2e/harness"
 	"github.com/cozystack/gitops-operator/e2e/standins/packageoperator/counts"
@@ -27,6 +29,28 @@ func TestQuietSystemIsWrittenByNobody(t *testing.T) {
 	overrideComponents(t, name, "{web: {values: {b: 1e3, big: 9007199254740993, list: [{name: x, more: null}]}, unset: [gone.deep], listMerge: [{path: list, strategy: MergeByKey, key: name}]}, none: {values: {}}}")
 	awaitState(t, name, metav1.ConditionTrue, "Succeeded")
 	wantQuiet(t, name, "web", "plain", "none")
+}
+
+// TestStandingFailureIsNotWrittenAgain: a PackageValues that waits, and one that cannot be, tell
+// it once. Looks at them change nothing but what says that they were asked for.
+func TestStandingFailureIsNotWrittenAgain(t *testing.T) {
+	t.Parallel()
+	operator.AwaitReady(t)
+	newComponents(t, "standing-typo", map[string]string{"web": "{a: 1}"})
+	overrideComponents(t, "standing-typo", "{wbe: {values: {a: 2}}}")
+	overrideComponents(t, "standing-absent", "{web: {values: {a: 2}}}")
+	for name, reason := range map[string]string{"standing-typo": cozyv1.ReasonComponentNotFound, "standing-absent": cozyv1.ReasonPackageNotFound} {
+		before := awaitState(t, name, metav1.ConditionFalse, reason).Status
+		harness.AwaitAnotherSecond(t, before.Conditions)
+		request(t, name)
+		after := awaitState(t, name, metav1.ConditionFalse, reason).Status
+		if after.LastHandledReconcileAt == before.LastHandledReconcileAt {
+			t.Errorf("%s has not been looked at", name)
+		}
+		if !equality.Semantic.DeepEqual(before.Conditions, after.Conditions) {
+			t.Errorf("%s has conditions %v, and had %v", name, after.Conditions, before.Conditions)
+		}
+	}
 }
 
 // wantQuiet has the platform's operator look at a Package, and says that nothing was stored
