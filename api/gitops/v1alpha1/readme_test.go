@@ -29,6 +29,19 @@ func TestReadmeExampleIsAccepted(t *testing.T) {
 	}
 }
 
+// TestCustomizerExamplesAreAccepted applies that of the README, and the sample.
+func TestCustomizerExamplesAreAccepted(t *testing.T) {
+	sample, err := os.ReadFile("../../../config/samples/customizer.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, manifest := range map[string]string{"the README's": readmeBlock(t, "customizer"), "the sample": string(sample)} {
+		if err := applyStrictly(t, manifest); err != nil {
+			t.Errorf("%s is refused: %v", what, err)
+		}
+	}
+}
+
 // TestPackageValuesExamplesAreAccepted applies that of the README, and the sample.
 func TestPackageValuesExamplesAreAccepted(t *testing.T) {
 	sample, err := os.ReadFile("../../../config/samples/packagevalues.yaml")
