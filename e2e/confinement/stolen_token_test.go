@@ -23,8 +23,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
-const goldenFile = "testdata/stolen_token.golden"
-
 func tenantGitOps() *gitopsv1.TenantGitOps {
 	return &gitopsv1.TenantGitOps{ObjectMeta: named(tenant, gitopsv1.TenantGitOpsName)}
 }
@@ -95,13 +93,18 @@ func TestStolenToken(t *testing.T) {
 		err := thief.List(ctx, &corev1.SecretList{}, client.InNamespace(tenant))
 		return err == nil, fmt.Sprint(err)
 	})
-	on := walk(t, thief)
+	on := walk(t, thief, attempts())
 	withoutPolicies(t)
 	awaitPolicies(t, thief, "open")
-	off := walk(t, thief)
+	off := walk(t, thief, attempts())
+	wantGolden(t, "testdata/stolen_token.golden", attempts(), on, off)
+}
 
+// wantGolden compares what came of the attempts with what is written down.
+func wantGolden(t *testing.T, goldenFile string, attempts []attempt, on, off map[string]string) {
+	t.Helper()
 	var lines []string
-	for _, a := range attempts() {
+	for _, a := range attempts {
 		lines = append(lines, fmt.Sprintf("%-84s with policies: %-8s without: %s", a.name, on[a.name], off[a.name]))
 	}
 	got := strings.Join(lines, "\n") + "\n"
@@ -119,10 +122,10 @@ func TestStolenToken(t *testing.T) {
 	}
 }
 
-func walk(t *testing.T, thief client.Client) map[string]string {
+func walk(t *testing.T, thief client.Client, attempts []attempt) map[string]string {
 	t.Helper()
 	results := map[string]string{}
-	for _, a := range attempts() {
+	for _, a := range attempts {
 		results[a.name] = verdict(a.try(t.Context(), thief))
 		if strings.HasPrefix(results[a.name], "error") {
 			t.Errorf("%s: %s", a.name, results[a.name])
@@ -152,10 +155,16 @@ func awaitPolicies(t *testing.T, thief client.Client, want string) {
 			create("", kustomization(tenant, "", "")),
 			create("", `{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {namespace: tenant-robbed, name: theft}, spec: {interval: 1m, url: "https://example.org/a"}}`))
 	}
+	awaitVerdict(t, thief, want, probes)
+}
+
+// awaitVerdict waits until each of the attempts has the same verdict.
+func awaitVerdict(t *testing.T, thief client.Client, want string, probes []attempt) {
+	t.Helper()
 	harness.Await(t, "the policies to be "+want, func(ctx context.Context) (bool, string) {
-		for _, probe := range probes {
+		for i, probe := range probes {
 			if got := verdict(probe.try(ctx, thief)); got != want {
-				return false, got
+				return false, fmt.Sprintf("%d: %s", i, got)
 			}
 		}
 		return true, ""
