@@ -56,7 +56,8 @@ func ProfileRole(profile gitopsv1.CustomizerProfile) string {
 
 // Stamp computes the stack of a Customizer whose account is decided.
 func Stamp(c *gitopsv1.Customizer, account string) (*Stack, error) {
-	b := builder{c: c, variables: templates.Variables{
+	// A copy, so that whoever changes what is stamped does not change the spec.
+	b := builder{c: c.DeepCopy(), variables: templates.Variables{
 		"customizer":  c.Name,
 		"account":     account,
 		"extraRole":   ExtraRole(account),
