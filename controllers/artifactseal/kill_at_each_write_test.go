@@ -1,9 +1,10 @@
 package artifactseal_test
 
 import (
+	"context"
 	"fmt"
+	"net/http"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -11,36 +12,14 @@ import (
 	"github.com/cozystack/gitops-operator/e2e/harness"
 )
 
-// runToTheEndOrDeath runs an operator that dies at its n-th write of the seal until it is
-// dead, or until done. It returns whether it died.
-func runToTheEndOrDeath(t *testing.T, n int, done func() bool) (died bool) {
+// runUntil runs an operator that dies at its n-th write of the seal until it is dead, or until
+// done.
+func runUntil(t *testing.T, n int, done func(context.Context) bool) (died bool) {
 	t.Helper()
-	d := dieAtWrite(n)
-	o, err := harness.Start(t.Context(), cluster, harness.Config(), d.wrap)
-	if err != nil {
-		t.Fatal(err)
-	}
-	deadline := time.After(harness.Patience)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-d.dead:
-			// A killed process does not stop in good order; its errors say only that.
-			_ = o.Stop()
-			return true
-		case <-deadline:
-			_ = o.Stop()
-			t.Fatalf("the operator neither died at write %d nor came to its end", n)
-		case <-tick.C:
-			if done() {
-				if err := o.Stop(); err != nil {
-					t.Fatal(err)
-				}
-				return false
-			}
-		}
-	}
+	d := harness.DieAtWrite(n, func(request *http.Request) bool { return isSealing(request) && harness.IsLastingWrite(request) })
+	return d.RunUntil(t, func() (*harness.Operator, error) {
+		return harness.Start(t.Context(), cluster, harness.Config(), d.Wrap)
+	}, done)
 }
 
 // TestKilledAtEachWrite kills an operator at its first write of the seal, the next one at
@@ -48,10 +27,10 @@ func runToTheEndOrDeath(t *testing.T, n int, done func() bool) (died bool) {
 // the seal is taken away after the last. The next operator must come to the same end.
 func TestKilledAtEachWrite(t *testing.T) {
 	ensureParameters(t, cluster)
-	reached := func(reason string, policyThere bool) func() bool {
-		return func() bool {
-			condition, _ := verdict(t.Context(), cluster)
-			err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(thePolicy()), thePolicy())
+	reached := func(reason string, policyThere bool) func(context.Context) bool {
+		return func(ctx context.Context) bool {
+			condition, _ := verdict(ctx, cluster)
+			err := cluster.Client.Get(ctx, client.ObjectKeyFromObject(thePolicy()), thePolicy())
 			if client.IgnoreNotFound(err) != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +55,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 			t.Fatalf("after %d writes the operator has not come to its end", limit)
 		}
 		tenant := newTenantGitOps(t, fmt.Sprintf("acme-kill%d", n))
-		diedUp := runToTheEndOrDeath(t, n, reached("SealedByNetworkPolicy", true))
+		diedUp := runUntil(t, n, reached("SealedByNetworkPolicy", true))
 		if diedUp {
 			finish(metav1.ConditionTrue, "SealedByNetworkPolicy")
 		}
@@ -86,7 +65,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		harness.AwaitGone(t, cluster.Client, tenant)
-		diedDown := runToTheEndOrDeath(t, n, reached("NoTenantGitOps", false))
+		diedDown := runUntil(t, n, reached("NoTenantGitOps", false))
 		if diedDown {
 			finish(metav1.ConditionFalse, "NoTenantGitOps")
 		}

@@ -1,12 +1,9 @@
 package tenantgitops_test
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"net/http"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	kustomizev1 "github.com/fluxcd/kustomize-controller/api/v1"
 	sourcev1 "github.com/fluxcd/source-controller/api/v1"
@@ -15,7 +12,6 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cozystack/gitops-operator/e2e/fixtures"
@@ -24,87 +20,13 @@ import (
 	"github.com/cozystack/gitops-operator/internal/stamp"
 )
 
-// dyingOperator is an operator that dies with its n-th write: the API server
-// carries the write out, the operator never hears of it, and nothing that it
-// sends afterwards arrives.
-type dyingOperator struct {
-	left atomic.Int64
-	dead chan struct{}
-	over atomic.Bool
-}
-
-func dieAtWrite(n int) *dyingOperator {
-	d := &dyingOperator{dead: make(chan struct{})}
-	d.left.Store(int64(n))
-	return d
-}
-
-var errKilled = errors.New("the operator has been killed")
-
-func (d *dyingOperator) wrap(config *rest.Config) {
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(request *http.Request) (*http.Response, error) {
-			if d.over.Load() {
-				return nil, errKilled
-			}
-			if !isWrite(request) || d.left.Add(-1) != 0 {
-				return next.RoundTrip(request)
-			}
-			response, err := next.RoundTrip(request)
-			if err == nil {
-				_ = response.Body.Close()
-			}
-			d.over.Store(true)
-			close(d.dead)
-			return nil, errKilled
-		})
-	})
-}
-
-// isWrite says whether a request may change something that lasts: dry runs,
-// events and access reviews do not.
-func isWrite(request *http.Request) bool {
-	if request.Method == http.MethodGet || request.URL.Query().Get("dryRun") != "" {
-		return false
-	}
-	for _, harmless := range []string{"/events", "selfsubjectaccessreviews"} {
-		if len(request.URL.Path) >= len(harmless) && request.URL.Path[len(request.URL.Path)-len(harmless):] == harmless {
-			return false
-		}
-	}
-	return true
-}
-
-// runToTheEndOrDeath runs an operator that dies at its n-th write until it is
-// dead, or until done. It returns whether it died.
-func runToTheEndOrDeath(t *testing.T, n int, done func() bool) (died bool) {
+// runUntil runs an operator that dies at its n-th write until it is dead, or until done.
+func runUntil(t *testing.T, n int, done func(context.Context) bool) (died bool) {
 	t.Helper()
-	d := dieAtWrite(n)
-	o, err := harness.Start(t.Context(), cluster, harness.Config(), d.wrap)
-	if err != nil {
-		t.Fatal(err)
-	}
-	deadline := time.After(harness.Patience)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-d.dead:
-			// A killed process does not stop in good order; its errors say only that.
-			_ = o.Stop()
-			return true
-		case <-deadline:
-			_ = o.Stop()
-			t.Fatalf("the operator neither died at write %d nor came to its end", n)
-		case <-tick.C:
-			if done() {
-				if err := o.Stop(); err != nil {
-					t.Fatal(err)
-				}
-				return false
-			}
-		}
-	}
+	d := harness.DieAtWrite(n, harness.IsLastingWrite)
+	return d.RunUntil(t, func() (*harness.Operator, error) {
+		return harness.Start(t.Context(), cluster, harness.Config(), d.Wrap)
+	}, done)
 }
 
 // TestKilledAtEachWrite kills an operator at its first write, the next one at
@@ -124,12 +46,12 @@ func TestKilledAtEachWrite(t *testing.T) {
 		source := harness.HTTPS(t, cluster.Client, git, namespace, "apps", repository)
 		harness.Write(t, cluster.Client, namespace, source)
 
-		isApplied := func() bool {
+		isApplied := func(context.Context) bool {
 			tenant := harness.Read(t, cluster.Client, namespace)
 			return len(tenant.Status.Sources) == 1 && tenant.Status.Sources[0].Ready == metav1.ConditionTrue &&
 				tenant.Status.AppliedRevision != "" && tenant.Status.Applications == 1
 		}
-		diedUp := runToTheEndOrDeath(t, n, isApplied)
+		diedUp := runUntil(t, n, isApplied)
 		if diedUp {
 			o, err := harness.Start(t.Context(), cluster, harness.Config(), nil)
 			if err != nil {
@@ -145,8 +67,8 @@ func TestKilledAtEachWrite(t *testing.T) {
 		if err := cluster.Client.Delete(t.Context(), tenantGitOps(namespace)); err != nil {
 			t.Fatal(err)
 		}
-		isGone := func() bool { return !exists(t, tenantGitOps(namespace)) }
-		diedDown := runToTheEndOrDeath(t, n, isGone)
+		isGone := func(context.Context) bool { return !exists(t, tenantGitOps(namespace)) }
+		diedDown := runUntil(t, n, isGone)
 		if diedDown {
 			o, err := harness.Start(t.Context(), cluster, harness.Config(), nil)
 			if err != nil {

@@ -1,6 +1,7 @@
 package tenantgitops_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -43,7 +44,7 @@ func TestKilledAtEachWriteOfAMove(t *testing.T) {
 
 		moved := harness.Commit(t, repository, map[string]string{"two/cache.yaml": fixtures.Redis("cache", 1)}, "one/cache.yaml", "one/gone.yaml")
 		fetchOf(t, namespace, "one")
-		died := runToTheEndOrDeath(t, n, func() bool {
+		died := runUntil(t, n, func(context.Context) bool {
 			for _, source := range harness.Read(t, cluster.Client, namespace).Status.Sources {
 				if source.Ready != metav1.ConditionTrue || source.AppliedRevision != "main@sha1:"+moved || source.Prune != nil {
 					return false

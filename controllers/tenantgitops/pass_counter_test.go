@@ -28,7 +28,7 @@ func (p *passCounter) reset() {
 
 func (p *passCounter) wrap(config *rest.Config) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(request *http.Request) (*http.Response, error) {
+		return harness.RoundTripper(func(request *http.Request) (*http.Response, error) {
 			response, err := next.RoundTrip(request)
 			if err == nil && request.Method == http.MethodPatch && strings.Contains(request.URL.Path, "/kustomizations/") {
 				p.mu.Lock()
@@ -48,8 +48,3 @@ func (p *passCounter) await(t *testing.T, tenants int) {
 		return len(p.seen) >= tenants, fmt.Sprintf("%d of %d", len(p.seen), tenants)
 	})
 }
-
-// roundTripper is a function that answers requests.
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/cozystack/gitops-operator/e2e/harness"
 )
 
 // counter counts how often the operator reads each Customizer: once for each look.
@@ -19,7 +21,7 @@ func newCounter() *counter { return &counter{gets: map[string]int{}} }
 
 func (c *counter) wrap(config *rest.Config) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(request *http.Request) (*http.Response, error) {
+		return harness.RoundTripper(func(request *http.Request) (*http.Response, error) {
 			if name, ok := strings.CutPrefix(request.URL.Path, "/apis/gitops.cozystack.io/v1alpha1/customizers/"); ok && request.Method == http.MethodGet {
 				c.mu.Lock()
 				c.gets[name]++

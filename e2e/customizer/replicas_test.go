@@ -47,7 +47,7 @@ func startReplica(t *testing.T) *replica {
 
 func (r *replica) count(config *rest.Config) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(request *http.Request) (*http.Response, error) {
+		return harness.RoundTripper(func(request *http.Request) (*http.Response, error) {
 			if request.Method != http.MethodGet && !strings.Contains(request.URL.Path, "/leases") {
 				r.writes.Add(1)
 			}

@@ -24,7 +24,7 @@ type overtaken struct {
 
 func (o *overtaken) wrap(config *rest.Config) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(request *http.Request) (*http.Response, error) {
+		return harness.RoundTripper(func(request *http.Request) (*http.Response, error) {
 			asked := request.Method + " " + request.URL.Path
 			write, found := o.write[asked]
 			if !found {

@@ -3,76 +3,26 @@ package packagevalues_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
-	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cozyv1 "github.com/cozystack/gitops-operator/api/cozystack/v1alpha1"
 	"github.com/cozystack/gitops-operator/e2e/harness"
 )
 
-// dyingOperator is one that dies with its n-th write: the API server carries that out, the
-// operator never hears of it, and nothing that it sends afterwards arrives.
-type dyingOperator struct {
-	left atomic.Int64
-	dead chan struct{}
-	over atomic.Bool
-}
-
-var errKilled = errors.New("the operator has been killed")
-
-func (d *dyingOperator) wrap(config *rest.Config) {
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(request *http.Request) (*http.Response, error) {
-			if d.over.Load() {
-				return nil, errKilled
-			}
-			lasts := request.Method != http.MethodGet && !strings.HasSuffix(request.URL.Path, "/events")
-			if !lasts || d.left.Add(-1) != 0 {
-				return next.RoundTrip(request)
-			}
-			response, err := next.RoundTrip(request)
-			if err == nil {
-				_ = response.Body.Close()
-			}
-			d.over.Store(true)
-			close(d.dead)
-			return nil, errKilled
-		})
-	})
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
-
 // runUntil runs an operator that dies at its n-th write until it is dead, or until done.
 func runUntil(t *testing.T, n int, done func(context.Context) bool) (died bool) {
 	t.Helper()
-	d := &dyingOperator{dead: make(chan struct{})}
-	d.left.Store(int64(n))
-	o, err := harness.Start(t.Context(), cluster, harness.Config(), d.wrap)
-	if err != nil {
-		t.Fatal(err)
-	}
-	harness.Await(t, "the operator to die, or to come to its end", func(ctx context.Context) (bool, string) {
-		died = d.over.Load()
-		return died || done(ctx), "neither"
-	})
-	if err := o.Stop(); err != nil && !died {
-		t.Fatal(err)
-	}
-	return died
+	d := harness.DieAtWrite(n, harness.IsLastingWrite)
+	return d.RunUntil(t, func() (*harness.Operator, error) {
+		return harness.Start(t.Context(), cluster, harness.Config(), d.Wrap)
+	}, done)
 }
 
 // TestKilledAtEachWrite kills an operator at its first write, the next one at its second, and

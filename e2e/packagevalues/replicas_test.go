@@ -52,7 +52,7 @@ func startReplica(t *testing.T) *replica {
 
 func (r *replica) listen(config *rest.Config) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(request *http.Request) (*http.Response, error) {
+		return harness.RoundTripper(func(request *http.Request) (*http.Response, error) {
 			r.mu.Lock()
 			r.asked = append(r.asked, request.Method+" "+request.URL.Path)
 			r.mu.Unlock()

@@ -29,7 +29,7 @@ type killedAt struct {
 
 func (k *killedAt) wrap(config *rest.Config) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(request *http.Request) (*http.Response, error) {
+		return harness.RoundTripper(func(request *http.Request) (*http.Response, error) {
 			select {
 			case <-k.dead:
 				return nil, errKilled
@@ -50,10 +50,6 @@ func (k *killedAt) wrap(config *rest.Config) {
 		})
 	})
 }
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
 
 // restart ends the operator that all tests share and starts another one in its place. It
 // runs while no other test does.

@@ -20,7 +20,7 @@ type looks struct{ count atomic.Int64 }
 
 func (l *looks) wrap(config *rest.Config) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(request *http.Request) (*http.Response, error) {
+		return harness.RoundTripper(func(request *http.Request) (*http.Response, error) {
 			if strings.HasSuffix(request.URL.Path, "/secrets/"+webhook.CertificatesSecret) {
 				l.count.Add(1)
 			}
@@ -28,10 +28,6 @@ func (l *looks) wrap(config *rest.Config) {
 		})
 	})
 }
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
 
 // TestNewCertificateWaitsUntilTrusted puts a certificate of another authority into the
 // Secret, and the authority into the configuration only later: until then the operator

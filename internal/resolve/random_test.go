@@ -182,7 +182,7 @@ func FuzzIndex(f *testing.F) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		data := make([]byte, 100)
 		for i := range data {
-			data[i] = byte(random.IntN(256))
+			data[i] = "abcdefghijklmnopqrstuvwxyz0123456789"[random.IntN(36)]
 		}
 		f.Add(data)
 	}
