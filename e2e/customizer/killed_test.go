@@ -40,9 +40,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 		died = killedAt(t, n)
 	}
 	t.Logf("killed at up to %d writes in %s", n-1, time.Since(began).Round(time.Second))
-	if err := start(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	startOperator(t)
 }
 
 func killedAt(t *testing.T, n int) bool {

@@ -103,7 +103,10 @@ func stopOperator(t *testing.T) {
 		}
 		if err := start(context.Background(), nil); err != nil {
 			t.Error(err)
+			return
 		}
+		// One that is stopped without an API server before it is ready does not end.
+		operator.AwaitReady(t)
 	})
 }
 

@@ -25,7 +25,8 @@ const poll = 100 * time.Millisecond
 func Await(t *testing.T, what string, look func(context.Context) (done bool, seen string)) {
 	t.Helper()
 	var seen string
-	err := wait.PollUntilContextTimeout(t.Context(), poll, Patience, true, func(ctx context.Context) (bool, error) {
+	// Also in a cleanup, where the test's own context is over.
+	err := wait.PollUntilContextTimeout(context.WithoutCancel(t.Context()), poll, Patience, true, func(ctx context.Context) (bool, error) {
 		done, text := look(ctx)
 		if ctx.Err() == nil && !strings.Contains(text, "would exceed context deadline") {
 			// A look cut off by the end of the wait saw only that; a client that has to wait

@@ -203,6 +203,7 @@ func (o *Operator) Stop() error {
 		}
 		return o.err
 	case <-time.After(Patience):
+		_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
 		return errors.New("the operator did not stop")
 	}
 }

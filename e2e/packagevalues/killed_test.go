@@ -63,7 +63,7 @@ func TestKilledAtEachWrite(t *testing.T) {
 		died = came || went
 	}
 	t.Logf("killed at up to %d writes in %s", n-1, time.Since(began).Round(time.Second))
-	restart(t.Context(), t)
+	startOperator(t)
 }
 
 // isReady says whether a PackageValues is, and its Package names it.

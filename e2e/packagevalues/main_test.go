@@ -78,6 +78,8 @@ func stopOperator(t *testing.T) {
 			t.Log(err)
 		}
 		restart(context.Background(), t)
+		// One that is stopped without an API server before it is ready does not end.
+		operator.AwaitReady(t)
 	})
 }
 

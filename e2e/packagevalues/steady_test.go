@@ -93,7 +93,8 @@ func wantQuiet(t *testing.T, name string, components ...string) {
 	for _, component := range components {
 		changed[component] = helmUpdates(t.Context(), t, name, component)
 	}
-	poke(t, name, components[0], 20)
+	// Not so often that Helm comes by at its interval, which it notes in the status.
+	poke(t, name, components[0], 8)
 	if after := versions(); after != before {
 		t.Errorf("versions %s, and were %s", after, before)
 	}
